@@ -79,14 +79,14 @@ class Cluster:
         shutil.rmtree(self.name, ignore_errors=True)
         call(*before, self.program, "cluster", "create", self.name, *(create or ["--shards", processes]), "--undirected", "--seed", 1)
         self.adding = json.loads(call(*before, self.program, "cluster", "add", self.name, self.edges, "--json"))
-        top = json.loads(call(*before, self.program, "cluster", "run", self.name, "degrees", "--top", 1, "--json"))
+        top = json.loads(call(*before, self.program, "cluster", "run", "degrees", self.name, "--top", 1, "--json"))
         self.source, self.arcs = top["top"][0]["vertex"], top["figures"]["arcs"]
 
     def run(self, algorithm, *options):
         """What the command reports, with the seconds of the processor that all its processes took."""
         words = [self.source if option == "SOURCE" else option for option in options or ALGORITHMS[algorithm]]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        found = json.loads(call(*self.before, self.program, "cluster", "run", self.name, algorithm, "--top", 1, "--json", *words))
+        found = json.loads(call(*self.before, self.program, "cluster", "run", algorithm, self.name, "--top", 1, "--json", *words))
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         found["processor"] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         return found

@@ -102,7 +102,7 @@ def turn(esker, work, options):
     stream = subprocess.Popen(text(esker, "stream", database, "-", "--commit-every", options.step, "--format", "csv", "-q"),
                               stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     length = options.window * options.step
-    follow = subprocess.Popen(text(esker, "follow", database, "pagerank", "--window", length, "--copies", options.copies, "-q",
+    follow = subprocess.Popen(text(esker, "follow", "pagerank", database, "--window", length, "--copies", options.copies, "-q",
                                    "-p", f"rounds={ROUNDS}", "-p", "tolerance=0", "--top", TOP, "--format", "jsonl"),
                               stdout=subprocess.PIPE, text=True)
     try:

@@ -231,7 +231,7 @@ class Cluster:
         given |= {name.replace("_", "-"): value for name, value in options.items()}
         with tempfile.TemporaryDirectory() as place:
             file = os.path.join(place, "answer.arrow")
-            self._call("run", self.path, algorithm, *sources, "--output", file, given=given)
+            self._call("run", algorithm, self.path, *sources, "--output", file, given=given)
             with pyarrow.OSFile(file) as opened:
                 return pyarrow.ipc.open_file(opened).read_all()
 
@@ -242,7 +242,7 @@ class Cluster:
             algorithm: Its name.
             at: The version: a number, a time, or ``"latest"``; by default the newest.
         """
-        shards: list[dict[str, Any]] = self._json("estimate", self.path, algorithm, given={"at": at})["shards"]
+        shards: list[dict[str, Any]] = self._json("estimate", algorithm, self.path, given={"at": at})["shards"]
         return shards
 
     @contextlib.contextmanager
@@ -269,7 +269,7 @@ class Cluster:
         """
         first = self.version if start is None else start
         flags = [name for name, wanted in (("--initial", initial), ("--once", once)) if wanted]
-        words = self._words("follow", self.path, algorithm, "--arrow", *flags, given={"source": source, "from": first, "memory": memory})
+        words = self._words("follow", algorithm, self.path, "--arrow", *flags, given={"source": source, "from": first, "memory": memory})
         with _cluster_command.running(words) as command:
 
             def steps() -> Iterator[ClusterStep]:

@@ -144,7 +144,7 @@ class Question:
 
     def args(self, database):
         if self.door == "windows":
-            args = ["window", database, "--run", self.algorithm, "--length", f"{self.view.window}s", "--every", f"{self.every}s"]
+            args = ["window", self.algorithm, database, "--length", f"{self.view.window}s", "--every", f"{self.every}s"]
             args += [part for name, one in self.given() for part in ("-p", f"{name}={'true' if one is True else one}")]
             args += self.view.args()[2:]
         else:

@@ -43,8 +43,8 @@ use crate::show::text;
   esker cluster add web.cluster edges.csv
   esker cluster delete web.cluster wrong.csv
   tail -f log.csv | esker cluster stream web.cluster - --commit-every 1s
-  esker cluster run web.cluster pagerank --top 10
-  esker cluster follow web.cluster wcc
+  esker cluster run pagerank web.cluster --top 10
+  esker cluster follow wcc web.cluster
   esker cluster export web.cluster all.csv
 
 On several machines:

@@ -1,5 +1,7 @@
 //! The options that say what an algorithm computes, of commands that run any algorithm.
 
+use std::path::Path;
+
 use clap::Args;
 use esker::catalogue::{Entry, Params, find};
 use esker::store::{self, View};
@@ -26,7 +28,12 @@ pub(crate) struct AlgorithmArgs {
 impl AlgorithmArgs {
     /// The entry of an algorithm, and its options, checked.
     pub(crate) fn of(&self, algorithm: &str) -> Result<(&'static Entry, Params), Failure> {
-        let entry = find(algorithm)?;
+        let entry = find(algorithm).map_err(|error| match Path::new(algorithm).exists() {
+            true => Failure::Usage(format!(
+                "{algorithm} is a file, not an algorithm: the algorithm comes first, then the database"
+            )),
+            false => error.into(),
+        })?;
         let mut params = Params::default();
         self.options.iter().for_each(|(name, value)| params.add(name, value));
         entry.check_params(&params).map_err(|error| match Failure::from(error) {

@@ -7,6 +7,7 @@ use esker_cluster::estimate;
 use esker_cluster::model::needs::{RunNeeds, Sends};
 use serde_json::{Value, json};
 
+use super::params::not_a_cluster;
 use super::workers::{HostsArg, WholeAtArg};
 use crate::args::size::bytes;
 use crate::failure::Outcome;
@@ -21,12 +22,13 @@ use crate::show::text;
 /// needs.
 #[derive(Debug, Args)]
 pub(super) struct ClusterEstimateCommand {
+    /// The algorithm, as for `esker cluster run`
+    #[arg(value_parser = not_a_cluster)]
+    algorithm: String,
     /// The cluster
     cluster: PathBuf,
     #[command(flatten)]
     hosts: HostsArg,
-    /// The algorithm, as for `esker cluster run`
-    algorithm: String,
     #[command(flatten)]
     at: WholeAtArg,
     /// Report as JSON

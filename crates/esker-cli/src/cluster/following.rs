@@ -11,7 +11,7 @@ use esker_cluster::disk::job::FollowJob;
 use esker_cluster::model::answer::{Cell, ColumnKind, OwnedId};
 use serde_json::json;
 
-use super::params::algorithms;
+use super::params::{algorithms, not_a_cluster};
 use super::running::{cell_json, id_json, top_groups, top_values};
 use super::tables::{ArrowStream, ArrowTable};
 use super::workers::{HostsArg, number_of, supervised};
@@ -25,10 +25,10 @@ use crate::show::rows::{PrintedRows, RowTable};
 use crate::show::text;
 
 const EXAMPLES: &str = "Examples:
-  esker cluster follow web.cluster wcc   # until Ctrl-C
-  esker cluster follow web.cluster wcc --top 3 --format csv
-  esker cluster follow web.cluster bfs --source alice --memory 2GiB
-  esker cluster follow web.cluster colouring --from 1 --once   # what each version so far changed";
+  esker cluster follow wcc web.cluster   # until Ctrl-C
+  esker cluster follow wcc web.cluster --top 3 --format csv
+  esker cluster follow bfs web.cluster --source alice --memory 2GiB
+  esker cluster follow colouring web.cluster --from 1 --once   # what each version so far changed";
 
 /// Keep an answer up to date as versions are published, and print the changes
 ///
@@ -40,12 +40,13 @@ const EXAMPLES: &str = "Examples:
 #[derive(Debug, Args)]
 #[command(after_help = format!("{}\n\n{EXAMPLES}", algorithms(|entry| entry.live.is_some())))]
 pub(super) struct ClusterFollowCommand {
+    /// The algorithm: one of those below
+    #[arg(value_parser = not_a_cluster)]
+    algorithm: String,
     /// The cluster
     cluster: PathBuf,
     #[command(flatten)]
     hosts: HostsArg,
-    /// The algorithm: one of those below
-    algorithm: String,
     /// bfs: the vertex to begin with
     #[arg(long, value_name = "ID")]
     source: Option<String>,

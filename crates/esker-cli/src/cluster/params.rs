@@ -1,8 +1,11 @@
 //! The algorithms of a cluster and their options, as `esker_cluster::catalogue` has them.
 
+use std::path::Path;
+
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use esker_cluster::algorithm::RunOption;
 use esker_cluster::catalogue::{CATALOGUE, CatalogueEntry};
+use esker_cluster::model::manifest::MANIFEST_NAME;
 
 /// The algorithms for the end of a help text, with what each computes.
 pub(super) fn algorithms(is_wanted: fn(&CatalogueEntry) -> bool) -> String {
@@ -10,6 +13,14 @@ pub(super) fn algorithms(is_wanted: fn(&CatalogueEntry) -> bool) -> String {
     let width = wanted().map(|algorithm| algorithm.name.len()).max().unwrap_or(0);
     let lines = wanted().map(|algorithm| format!("\n  {:<width$}  {}", algorithm.name, algorithm.about));
     format!("Algorithms:{}", lines.collect::<String>())
+}
+
+/// Refuses a cluster in the place of an algorithm: once it came first.
+pub(super) fn not_a_cluster(algorithm: &str) -> Result<String, String> {
+    match Path::new(algorithm).join(MANIFEST_NAME).exists() {
+        true => Err("this is a cluster: the algorithm comes first, then the cluster".to_owned()),
+        false => Ok(algorithm.to_owned()),
+    }
 }
 
 /// The options of all algorithms: those that are given, in order.

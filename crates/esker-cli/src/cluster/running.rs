@@ -11,7 +11,7 @@ use esker_cluster::model::answer::{Cell, ColumnKind, OwnedId, VertexRow};
 use esker_cluster::{ClusterAnswer, write_id};
 use serde_json::{Value, json};
 
-use super::params::{AlgorithmParams, algorithms};
+use super::params::{AlgorithmParams, algorithms, not_a_cluster};
 use super::tables::ArrowTable;
 use super::workers::{HostsArg, WholeAtArg, explain, supervised, with_output, workers_json};
 use crate::args::size::{bytes, count, parse_bytes, seconds};
@@ -31,12 +31,13 @@ const SHOWN: usize = 10;
 #[derive(Debug, Args)]
 #[command(after_help = algorithms(|_| true))]
 pub(crate) struct ClusterRunCommand {
+    /// The algorithm: one of those below
+    #[arg(value_parser = not_a_cluster)]
+    algorithm: String,
     /// The cluster
     cluster: PathBuf,
     #[command(flatten)]
     hosts: HostsArg,
-    /// The algorithm: one of those below
-    algorithm: String,
     #[command(flatten)]
     params: AlgorithmParams,
     #[command(flatten)]

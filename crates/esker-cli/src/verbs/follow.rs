@@ -62,18 +62,18 @@ const KEEP_PARTS: u32 = 50;
 #[derive(Debug, Args)]
 #[command(mut_args(needs_window))]
 #[command(after_help = "Examples:
-  esker follow web.esker wcc   # until Ctrl-C
-  esker follow web.esker wcc --top 3 --format csv
-  esker follow web.esker pagerank --top 10
-  esker follow web.esker bfs -p source=alice --from 1 --once
-  esker follow timed.esker pagerank --window 24h --top 10
-  esker follow timed.esker wcc --window 1h --every 15m --from 1 --once
-  esker follow web.esker wcc --from 1 --once --format table   # what each version so far changed")]
+  esker follow wcc web.esker   # until Ctrl-C
+  esker follow wcc web.esker --top 3 --format csv
+  esker follow pagerank web.esker --top 10
+  esker follow bfs web.esker -p source=alice --from 1 --once
+  esker follow pagerank timed.esker --window 24h --top 10
+  esker follow wcc timed.esker --window 1h --every 15m --from 1 --once
+  esker follow wcc web.esker --from 1 --once --format table   # what each version so far changed")]
 pub(crate) struct FollowCommand {
-    /// The database
-    database: PathBuf,
     /// The algorithm; `esker run --list` lists them
     algorithm: String,
+    /// The database
+    database: PathBuf,
     #[command(flatten)]
     options: AlgorithmArgs,
     #[command(flatten)]

@@ -31,13 +31,15 @@ use crate::show::shown::{STANDARD_OUTPUT, ShownRows};
 /// values of all vertices.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  esker window timed.esker --length 1h --every 15m --to 2024-01-01T02:00 --run wcc
-  esker window timed.esker --length 1d --length 7d --every 1d --run pagerank --top 3 --format csv
-  esker window timed.esker --length 1d --every 1d --copies weighted --run pagerank --top 1
-  esker window timed.esker --length 1d --every-edges 2 --run wcc --top 1
-  esker window timed.esker --length 1d --run pagerank --output ranks.parquet
-  esker window timed.esker --length 1h --run wcc --follow   # until Ctrl-C")]
+  esker window wcc timed.esker --length 1h --every 15m --to 2024-01-01T02:00
+  esker window pagerank timed.esker --length 1d --length 7d --every 1d --top 3 --format csv
+  esker window pagerank timed.esker --length 1d --every 1d --copies weighted --top 1
+  esker window wcc timed.esker --length 1d --every-edges 2 --top 1
+  esker window pagerank timed.esker --length 1d --output ranks.parquet
+  esker window wcc timed.esker --length 1h --follow   # until Ctrl-C")]
 pub(crate) struct WindowCommand {
+    /// The algorithm; `esker run --list` lists them
+    pub(super) algorithm: String,
     /// The database
     pub(super) database: String,
     /// Span of the windows, such as 90s, 15m, 1h, 7d, or a number in the unit of the times; may be given
@@ -78,9 +80,6 @@ pub(crate) struct WindowCommand {
     pub(super) of_window: WindowArgs,
     #[command(flatten)]
     pub(super) zone: ZoneArgs,
-    /// The algorithm; `esker run --list` lists them
-    #[arg(long = "run", value_name = "ALGORITHM")]
-    pub(super) algorithm: String,
     #[command(flatten)]
     pub(super) options: AlgorithmArgs,
     /// Show the N vertices with the largest values, or the N largest groups, of each window

@@ -118,8 +118,11 @@ fn failures_name_the_cause_and_what_to_do() {
         place.fails(1, line, "c is a cluster, not a database: use `esker cluster`");
     }
     place.file("edges.csv", "from,to\nalice,bob\nbob,carol\n");
-    place.fails(1, "cluster run edges.csv wcc", "edges.csv is a file, not a cluster");
-    place.fails(2, "cluster run c bfs", "bfs needs a vertex to begin with: give its id with --source");
+    place.fails(1, "cluster run wcc edges.csv", "edges.csv is a file, not a cluster");
+    place.fails(2, "cluster run bfs c", "bfs needs a vertex to begin with: give its id with --source");
+    for verb in ["run", "estimate", "follow"] {
+        place.fails(2, &format!("cluster {verb} c wcc"), "the algorithm comes first, then the cluster");
+    }
     place.fails(2, "cluster add c -", "standard input cannot be one");
     place.fails(2, "cluster add c /dev/null", "a pipe or a device can be read once");
     let mut command = place.command("cluster add c edges.csv -m");
@@ -135,31 +138,31 @@ fn failures_name_the_cause_and_what_to_do() {
     place.ok("cluster add c edges.csv --memory 256MiB");
     place.fails(
         2,
-        "cluster run c scc",
+        "cluster run scc c",
         "there are degrees, bfs, wcc, pagerank, kcore, colouring, sssp, triangles, cdlp",
     );
     place.fails(
         1,
-        "cluster run c wcc --memory 1MiB",
+        "cluster run wcc c --memory 1MiB",
         "but the limit is 1048576 bytes: raise the limit to at least 65 MiB",
     );
-    place.ok("cluster run c wcc --memory 65MiB");
-    place.fails(2, "cluster estimate c scc", "there are degrees, bfs,");
-    place.fails(2, "cluster run c bfs", "bfs needs a vertex to begin with");
-    place.fails(1, "cluster run c bfs --source dave", "esker: no vertex of the cluster has the id \"dave\"");
-    place.fails(2, "cluster run c wcc --damping 1", "wcc has no option \"damping\"");
-    place.fails(1, "cluster run c wcc --at 9", "the cluster has no version 9: it has versions 1 to 2");
-    place.fails(2, "cluster run c wcc --top 1 --output x", "cannot be used with");
+    place.ok("cluster run wcc c --memory 65MiB");
+    place.fails(2, "cluster estimate scc c", "there are degrees, bfs,");
+    place.fails(2, "cluster run bfs c", "bfs needs a vertex to begin with");
+    place.fails(1, "cluster run bfs c --source dave", "esker: no vertex of the cluster has the id \"dave\"");
+    place.fails(2, "cluster run wcc c --damping 1", "wcc has no option \"damping\"");
+    place.fails(1, "cluster run wcc c --at 9", "the cluster has no version 9: it has versions 1 to 2");
+    place.fails(2, "cluster run wcc c --top 1 --output x", "cannot be used with");
     assert_eq!(
-        place.ok("cluster run c bfs --source alice --output -"),
+        place.ok("cluster run bfs c --source alice --output -"),
         "vertex,depth\nalice,0\nbob,1\ncarol,2\n"
     );
     place.fails(
         2,
-        "cluster run c bfs --source alice --output x.parquet",
+        "cluster run bfs c --source alice --output x.parquet",
         "a name that ends in .arrow or .csv",
     );
-    place.ok("cluster run c bfs --source alice --output x.arrow");
+    place.ok("cluster run bfs c --source alice --output x.arrow");
     let file = std::fs::File::open(place.path().join("x.arrow")).unwrap();
     let mut reader = arrow_ipc::reader::FileReader::try_new(file, None).unwrap();
     let names: Vec<String> = reader.schema().fields().iter().map(ToString::to_string).collect();
@@ -179,7 +182,7 @@ fn failures_name_the_cause_and_what_to_do() {
     ] {
         let (file, away) = (place.path().join("c").join(name), place.path().join("away"));
         std::fs::rename(&file, &away).unwrap();
-        place.fails(1, "cluster run c wcc", words);
+        place.fails(1, "cluster run wcc c", words);
         std::fs::rename(&away, &file).unwrap();
     }
     std::fs::write(place.path().join("c/CLUSTER"), b"damaged").unwrap();
@@ -201,15 +204,15 @@ fn figures_are_there_as_json() {
     assert_eq!((&info["vertices"], &info["edges"], &info["directed"]), (&json!(3), &json!(3), &json!(true)));
     let log = place.json("cluster log c --json");
     assert_eq!(log["versions"][0]["message"], json!("add edges.csv"));
-    let ran = place.json("cluster run c wcc --json");
+    let ran = place.json("cluster run wcc c --json");
     assert_eq!(ran["top"], json!([{ "component": 1, "vertices": 3 }]));
     assert_eq!(ran["figures"]["components"], json!(1.0));
     assert_eq!(ran["workers"].as_array().unwrap().len(), 3);
-    let estimated = place.json("cluster estimate c wcc --json");
+    let estimated = place.json("cluster estimate wcc c --json");
     let shards = estimated["shards"].as_array().unwrap();
     let most = |name: &str| shards.iter().map(|shard| shard[name].as_u64().unwrap()).max().unwrap();
     assert!(shards.len() == 3 && most("memory_bytes") > 64 << 20 && most("bytes_sent_a_round") > 0);
-    place.ok(&format!("cluster run c wcc --memory {}", most("memory_bytes")));
+    place.ok(&format!("cluster run wcc c --memory {}", most("memory_bytes")));
     assert_eq!(place.json("cluster check c --json")["sound"], json!(true));
 }
 
@@ -503,30 +506,30 @@ fn an_answer_follows_versions_as_they_are_published() {
         place.ok(&format!("cluster {verb} c {number}.csv"));
     }
     assert_eq!(
-        place.ok("cluster follow c wcc --from 2 --once --format csv"),
+        place.ok("cluster follow wcc c --from 2 --once --format csv"),
         "version,vertex,old,new\n3,a,,a\n3,b,b,a\n3,c,b,a\n4,b,a,b\n"
     );
     assert_eq!(
-        place.ok("cluster follow c bfs --source b --from 2 --once --initial --format csv"),
+        place.ok("cluster follow bfs c --source b --from 2 --once --initial --format csv"),
         "version,vertex,old,new\n2,b,,0\n2,c,,1\n3,a,,2\n4,a,2,\n4,c,1,\n"
     );
     assert_eq!(
-        place.ok("cluster follow c wcc --from 2 --once --top 2 --format csv"),
+        place.ok("cluster follow wcc c --from 2 --once --top 2 --format csv"),
         "version,component,vertices\n2,b,2\n2,x,2\n3,a,3\n3,x,2\n4,a,2\n4,x,2\n"
     );
     assert_eq!(
-        place.ok("cluster follow c bfs --source b --from 2 --once --top 1 --format csv"),
+        place.ok("cluster follow bfs c --source b --from 2 --once --top 1 --format csv"),
         "version,vertex,depth\n2,c,1\n3,a,2\n4,b,0\n"
     );
-    place.fails(2, "cluster follow c wcc --top 3 --initial", "cannot be used with");
-    place.fails(1, "cluster follow c wcc --once --memory 1MiB", "raise the limit to at least");
-    place.fails(1, "cluster follow c colouring --once", "colouring needs an undirected cluster");
-    place.fails(2, "cluster follow c pagerank --once", "those of bfs, wcc, colouring can");
-    place.fails(1, "cluster follow c bfs --source z --once", "no vertex of the cluster has the id \"z\"");
-    place.fails(1, "cluster follow c wcc --from 9 --once", "the cluster has no version 9");
-    place.fails(2, "cluster follow c wcc --format table", "--once prints all of them");
+    place.fails(2, "cluster follow wcc c --top 3 --initial", "cannot be used with");
+    place.fails(1, "cluster follow wcc c --once --memory 1MiB", "raise the limit to at least");
+    place.fails(1, "cluster follow colouring c --once", "colouring needs an undirected cluster");
+    place.fails(2, "cluster follow pagerank c --once", "those of bfs, wcc, colouring can");
+    place.fails(1, "cluster follow bfs c --source z --once", "no vertex of the cluster has the id \"z\"");
+    place.fails(1, "cluster follow wcc c --from 9 --once", "the cluster has no version 9");
+    place.fails(2, "cluster follow wcc c --format table", "--once prints all of them");
     let mut command = Command::new(env!("CARGO_BIN_EXE_esker"));
-    command.args(["cluster", "follow", "c", "wcc"]).current_dir(place.path());
+    command.args(["cluster", "follow", "wcc", "c"]).current_dir(place.path());
     let mut child = limited(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
     let mut remarks = std::io::BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();

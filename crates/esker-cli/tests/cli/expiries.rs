@@ -38,8 +38,7 @@ fn first_rows(place: &Place, line: &str, count: usize) -> (Vec<String>, String) 
 #[test]
 fn windows_of_a_stream_have_the_edges_that_have_expired_since() {
     let place = stream(100);
-    let line =
-        |rest: &str| format!("window s.esker --run wcc --from 2024-01-01 --follow --format csv {rest}");
+    let line = |rest: &str| format!("window wcc s.esker --from 2024-01-01 --follow --format csv {rest}");
     let (rows, said) = first_rows(&place, &line("--length 1m --length 90s --every 1m"), 32);
     assert_eq!(said, "", "no edge is missing");
     for (i, pair) in rows.chunks(2).enumerate() {
@@ -63,18 +62,15 @@ fn windows_of_a_stream_have_the_edges_that_have_expired_since() {
 fn windows_that_lack_expired_edges_are_named() {
     let place = stream(100);
     // Longer than edges are kept.
-    let (rows, said) = first_rows(
-        &place,
-        "window s.esker --length 5m --run wcc --from 2024-01-01 --follow --format csv -q",
-        2,
-    );
+    let (rows, said) =
+        first_rows(&place, "window wcc s.esker --length 5m --from 2024-01-01 --follow --format csv -q", 2);
     let lacks =
         "the window of 5m until 2024-01-01T00:04:59Z lacks its edges until 2024-01-01T00:04:59Z: version ";
     assert!(said.starts_with(lacks), "{said}");
     assert_eq!(rows, ["2024-01-01T00:04:59Z,5m,0,0,0", "2024-01-01T00:09:59Z,5m,0,0,0"]);
     // The versions that had them were forgotten.
     place.ok("retain s.esker last 1");
-    let line = "window s.esker --length 1m --run wcc --from 2024-01-01T00:14 --follow --format csv";
+    let line = "window wcc s.esker --length 1m --from 2024-01-01T00:14 --follow --format csv";
     let (rows, said) = first_rows(&place, line, 2);
     let lacks =
         "the window of 1m until 2024-01-01T00:14:59Z lacks its edges until 2024-01-01T00:14:59Z: version ";
@@ -86,7 +82,7 @@ fn windows_that_lack_expired_edges_are_named() {
 fn an_answer_that_moves_in_steps_begins_with_all_edges_of_its_window() {
     let place = stream(60);
     let rows =
-        place.ok("follow s.esker wcc --window 1m --every 1m --time-unit s --initial --once --format csv");
+        place.ok("follow wcc s.esker --window 1m --every 1m --time-unit s --initial --once --format csv");
     assert_eq!(rows.lines().count(), 62, "{rows}");
     assert!(rows.lines().skip(1).all(|row| row.contains(",2024-01-01T00:15:59Z,")), "{rows}");
 }

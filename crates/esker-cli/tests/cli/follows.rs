@@ -33,7 +33,7 @@ fn read_line(from: &mut impl BufRead) -> String {
 #[test]
 fn commits_of_other_processes_are_followed_until_a_signal() {
     let place = graph();
-    let mut child = start(&place, "follow g.esker wcc");
+    let mut child = start(&place, "follow wcc g.esker");
     let mut said = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
     said.read_line(&mut line).unwrap();
@@ -58,7 +58,7 @@ fn commits_of_other_processes_are_followed_until_a_signal() {
 #[test]
 fn an_undone_version_is_taken_back_whether_it_is_noticed_at_once_or_after_the_next_commit() {
     let place = graph();
-    let mut child = start(&place, "follow g.esker wcc --quiet");
+    let mut child = start(&place, "follow wcc g.esker --quiet");
     let mut shown = BufReader::new(child.stdout.take().unwrap());
     let mut read = || read_line(&mut shown);
     edge(&place, "add", "cid", "dan");
@@ -90,23 +90,23 @@ fn what_each_version_changed_is_told_from_any_version_on() {
     edge(&place, "add", "cid", "dan");
     edge(&place, "add", "fay", "gus");
     edge(&place, "delete", "ann", "bob");
-    let rows = place.ok("follow g.esker wcc --from 1 --once --format csv");
+    let rows = place.ok("follow wcc g.esker --from 1 --once --format csv");
     assert_eq!(
         rows,
         "version,vertex,old,new\n2,dan,dan,ann\n2,eve,dan,ann\n3,fay,,fay\n3,gus,,fay\n\
          4,bob,ann,bob\n4,cid,ann,bob\n4,dan,ann,bob\n4,eve,ann,bob\n"
     );
-    let table = place.ok("follow g.esker wcc --from 3 --once");
+    let table = place.ok("follow wcc g.esker --from 3 --once");
     assert_eq!(table.lines().next().map(str::trim), Some("version  vertex  old  new"), "{table}");
-    let top = place.ok("follow g.esker wcc --from 1 --once --top 1 --format csv");
+    let top = place.ok("follow wcc g.esker --from 1 --once --top 1 --format csv");
     // The third version leaves the largest component as it is.
     assert_eq!(top, "version,component,vertices\n1,ann,3\n2,ann,5\n4,bob,4\n");
-    let steps = place.ok("follow g.esker bfs -p source=ann --from 1 --once --format csv");
+    let steps = place.ok("follow bfs g.esker -p source=ann --from 1 --once --format csv");
     assert_eq!(
         steps, "version,vertex,old,new\n2,dan,,3\n2,eve,,4\n4,bob,1,\n4,cid,2,\n4,dan,3,\n4,eve,4,\n",
         "what cannot be reached any longer has no value"
     );
-    let ranks = place.ok("follow g.esker pagerank -p tolerance=1e-9 --once --top 2 --format csv");
+    let ranks = place.ok("follow pagerank g.esker -p tolerance=1e-9 --once --top 2 --format csv");
     let expected = place.ok("run pagerank g.esker --tolerance 1e-12 --top 2 --output -");
     for (row, expected) in ranks.lines().skip(1).zip(expected.lines().skip(1)) {
         let (fields, expected): (Vec<&str>, Vec<&str>) =
@@ -114,14 +114,14 @@ fn what_each_version_changed_is_told_from_any_version_on() {
         let [found, expected_rank] = [fields[2], expected[1]].map(|rank| rank.parse::<f64>().unwrap());
         assert!(fields[1] == expected[0] && (found - expected_rank).abs() < 1e-9, "{row}");
     }
-    let figures = place.ok("follow g.esker triangles --from 3 --once --format csv");
+    let figures = place.ok("follow triangles g.esker --from 3 --once --format csv");
     assert_eq!(figures, "version,triangles\n3,0\n");
-    place.fails(2, "follow g.esker bfs", "bfs needs -p source=ID: ");
-    place.fails(2, "follow g.esker wcc --format table", "--once");
-    place.fails(2, "follow g.esker nothing", "nothing");
-    place.fails(2, "follow g.esker wcc --every 1h", "--window");
-    place.fails(2, "follow g.esker wcc --copies distinct", "--window");
-    place.fails(2, "follow g.esker wcc --window 1h", "no edge property can hold times");
+    place.fails(2, "follow bfs g.esker", "bfs needs -p source=ID: ");
+    place.fails(2, "follow wcc g.esker --format table", "--once");
+    place.fails(2, "follow nothing g.esker", "nothing");
+    place.fails(2, "follow wcc g.esker --every 1h", "--window");
+    place.fails(2, "follow wcc g.esker --copies distinct", "--window");
+    place.fails(2, "follow wcc g.esker --window 1h", "no edge property can hold times");
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn a_top_that_has_no_rows_any_longer_is_a_row_without_values() {
     place.ok("import a.csv g.esker");
     place.file("none.csv", "id\nann\nbob\n");
     place.ok("delete g.esker --vertices none.csv");
-    let top = place.ok("follow g.esker pagerank --from 1 --once --top 1 --format csv");
+    let top = place.ok("follow pagerank g.esker --from 1 --once --top 1 --format csv");
     let lines: Vec<&str> = top.lines().collect();
     assert!(lines.len() == 3 && lines[1].starts_with("1,") && lines[2] == "2,,", "{top}");
 }
@@ -141,7 +141,7 @@ fn a_live_answer_ends_where_vertices_were_renumbered() {
     let place = Place::new();
     place.file("a.csv", "from,to\nann,bob\nbob,cid\n");
     place.ok("import a.csv g.esker");
-    let mut child = start(&place, "follow g.esker wcc");
+    let mut child = start(&place, "follow wcc g.esker");
     let mut said = BufReader::new(child.stderr.take().unwrap());
     read_line(&mut said);
     place.file("gone.csv", "id\nann\n");
@@ -161,7 +161,7 @@ fn weights_of_a_wider_type_change_no_distance_that_stays() {
     place.file("a.csv", "from,to,weight\nann,bob,2\nbob,cid,3\n");
     place.ok("import a.csv g.esker --directed");
     place.file("b.csv", "from,to,weight\nann,cid,2.5\n");
-    let mut child = start(&place, "follow g.esker sssp -p source=ann");
+    let mut child = start(&place, "follow sssp g.esker -p source=ann");
     let mut said = BufReader::new(child.stderr.take().unwrap());
     read_line(&mut said);
     place.ok("add g.esker b.csv");
@@ -187,7 +187,7 @@ fn timed() -> Place {
 #[test]
 fn a_window_is_followed_as_it_moves() {
     let place = timed();
-    let rows = place.ok("follow t.esker wcc --window 60 --time-unit s --from 1 --once --format csv");
+    let rows = place.ok("follow wcc t.esker --window 60 --time-unit s --from 1 --once --format csv");
     // (-40, 20], then (10, 70], then (70, 130].
     let [first, second] = ["1970-01-01T00:01:10Z", "1970-01-01T00:02:10Z"];
     let expected = format!(
@@ -197,7 +197,7 @@ fn a_window_is_followed_as_it_moves() {
     );
     assert_eq!(rows, expected);
     let top =
-        place.ok("follow t.esker pagerank --window 60 --time-unit s --from 1 --once --top 2 --format csv");
+        place.ok("follow pagerank t.esker --window 60 --time-unit s --from 1 --once --top 2 --format csv");
     let newest: Vec<&str> = top.lines().filter_map(|line| line.strip_prefix("3,")).collect();
     let expected =
         place.ok("run pagerank t.esker --window 60 --time-unit s --top 2 --tolerance 1e-12 --output -");
@@ -226,7 +226,7 @@ fn a_window_that_is_followed_keeps_its_conditions() {
         for chosen in ["--where w>=5", "--kind b"] {
             for window in ["", "--copies weighted", "--every-edges 1"] {
                 let chosen = format!("--window 1h {window} {chosen}");
-                let line = format!("follow w.esker {algorithm} {chosen} --once --format csv -q --from");
+                let line = format!("follow {algorithm} w.esker {chosen} --once --format csv -q --from");
                 let vertices = |from: &str| {
                     let rows = place.ok(&format!("{line} {from} --initial"));
                     let newest = rows.lines().filter(|row| row.starts_with("2,"));
@@ -244,7 +244,7 @@ fn a_window_that_is_followed_keeps_its_conditions() {
 fn a_window_that_moves_in_steps_stays_until_its_end_has_passed() {
     let place = timed();
     let rows = place.ok(
-        "follow t.esker wcc --window 60 --every 60 --time-unit s --all-vertices --from 1 --once --format csv",
+        "follow wcc t.esker --window 60 --every 60 --time-unit s --all-vertices --from 1 --once --format csv",
     );
     // Ends at 0, at 60 once 70 has come, and at 120 once 130 has.
     let ends: Vec<&str> = rows.lines().skip(1).map(|row| row.split(',').nth(1).unwrap()).collect();
@@ -252,7 +252,7 @@ fn a_window_that_moves_in_steps_stays_until_its_end_has_passed() {
     place.file("one.csv", "from,to,time\nann,eve,140\n");
     place.ok("add t.esker one.csv");
     let same = place.ok(
-        "follow t.esker wcc --window 60 --every 60 --time-unit s --all-vertices --from 3 --once --format csv",
+        "follow wcc t.esker --window 60 --every 60 --time-unit s --all-vertices --from 3 --once --format csv",
     );
     assert_eq!(same, "", "the end at 180 has not passed");
 }
@@ -263,37 +263,37 @@ fn degrees_and_the_largest_of_them_are_followed() {
     edge(&place, "add", "cid", "dan");
     edge(&place, "add", "cid", "eve");
     edge(&place, "delete", "cid", "dan");
-    let rows = place.ok("follow g.esker degrees --from 1 --once --format csv");
+    let rows = place.ok("follow degrees g.esker --from 1 --once --format csv");
     assert_eq!(rows, "version,vertex,old,new\n2,cid,0,1\n3,cid,1,2\n4,cid,2,1\n");
-    let top = place.ok("follow g.esker degrees -p direction=in --from 1 --once --top 2 --format csv");
+    let top = place.ok("follow degrees g.esker -p direction=in --from 1 --once --top 2 --format csv");
     // Versions that leave the first rows as they are print none.
     assert_eq!(top, "version,vertex,value\n1,bob,1\n1,cid,1\n3,eve,2\n3,bob,1\n");
-    let said = place.run("follow g.esker degrees --from 1 --once").stderr;
+    let said = place.run("follow degrees g.esker --from 1 --once").stderr;
     assert!(!String::from_utf8_lossy(&said).contains("anew at each step"));
-    place.fails(2, "follow g.esker degrees -p direction=up", "direction");
+    place.fails(2, "follow degrees g.esker -p direction=up", "direction");
 }
 
 #[test]
 fn any_algorithm_is_followed_and_says_that_it_is_computed_anew() {
     let place = graph();
     edge(&place, "add", "cid", "dan");
-    let said = place.run("follow g.esker kcore --from 1 --once").stderr;
+    let said = place.run("follow kcore g.esker --from 1 --once").stderr;
     assert!(!String::from_utf8_lossy(&said).contains("anew at each step"));
-    let done = place.run("follow g.esker cdlp --from 1 --once");
+    let done = place.run("follow cdlp g.esker --from 1 --once");
     let said = String::from_utf8_lossy(&done.stderr).into_owned();
     assert!(done.status.success() && said.contains("computed anew at each step"), "{said}");
-    place.fails(2, "follow g.esker forest", "answers with edges and cannot be followed");
+    place.fails(2, "follow forest g.esker", "answers with edges and cannot be followed");
 }
 
 #[test]
 fn answers_on_edges_without_their_directions_are_followed() {
     let place = timed();
     // The state of the directed graph is not taken for the other's.
-    place.ok("follow t.esker kcore --once --keep");
+    place.ok("follow kcore t.esker --once --keep");
     for rest in ["", "--window 60 --time-unit s"] {
         for algorithm in ["kcore", "matching"] {
             let line = format!(
-                "follow t.esker {algorithm} --as-undirected {rest} --keep --once --initial --format csv"
+                "follow {algorithm} t.esker --as-undirected {rest} --keep --once --initial --format csv"
             );
             let done = place.run(&line);
             let said = String::from_utf8_lossy(&done.stderr).into_owned();
@@ -313,9 +313,9 @@ fn answers_on_edges_without_their_directions_are_followed() {
             assert_eq!(followed, expected, "{line}");
         }
     }
-    let rows = place.ok("follow t.esker kcore --as-undirected --from 1 --once --format csv");
+    let rows = place.ok("follow kcore t.esker --as-undirected --from 1 --once --format csv");
     assert_eq!(rows, "version,vertex,old,new\n2,dan,,1\n3,eve,,1\n");
-    place.fails(1, "follow t.esker matching", "--as-undirected");
+    place.fails(1, "follow matching t.esker", "--as-undirected");
 }
 
 #[test]
@@ -325,35 +325,35 @@ fn the_first_values_are_printed_on_request_and_what_is_no_database_is_named() {
     place.file("b.csv", "source,target\nb,c\n");
     place.ok("import a.csv g.esker");
     place.ok("add g.esker b.csv");
-    let rows = place.ok("follow g.esker wcc --from 1 --once --format csv");
+    let rows = place.ok("follow wcc g.esker --from 1 --once --format csv");
     assert_eq!(rows, "version,vertex,old,new\n2,c,c,a\n2,d,c,a\n");
-    let json = place.ok("follow g.esker wcc --from 1 --once --json");
+    let json = place.ok("follow wcc g.esker --from 1 --once --json");
     let rows: Vec<serde_json::Value> = serde_json::from_str(&json).unwrap();
     assert_eq!((rows.len(), rows[0]["vertex"].as_str(), rows[0]["new"].as_str()), (2, Some("c"), Some("a")));
-    let rows = place.ok("follow g.esker wcc --from 1 --once --format csv --initial");
+    let rows = place.ok("follow wcc g.esker --from 1 --once --format csv --initial");
     assert_eq!(rows, "version,vertex,old,new\n1,a,,a\n1,b,,a\n1,c,,c\n1,d,,c\n2,c,c,a\n2,d,c,a\n");
-    let unreached = place.ok("follow g.esker bfs -p source=c --once --format csv --initial");
+    let unreached = place.ok("follow bfs g.esker -p source=c --once --format csv --initial");
     assert_eq!(unreached, "version,vertex,old,new\n2,c,,0\n2,d,,1\n");
-    place.fails(2, "follow g.esker wcc --initial --top 3", "--top");
-    place.fails(1, "follow nosuch.esker wcc --once", "nosuch.esker does not exist: check the path");
+    place.fails(2, "follow wcc g.esker --initial --top 3", "--top");
+    place.fails(1, "follow wcc nosuch.esker --once", "nosuch.esker does not exist: check the path");
 }
 
 #[test]
 fn a_state_that_was_kept_is_gone_on_from() {
     let place = graph();
-    assert_eq!(place.ok("follow g.esker wcc --keep --once --format csv"), "");
+    assert_eq!(place.ok("follow wcc g.esker --keep --once --format csv"), "");
     edge(&place, "add", "cid", "dan");
     assert_eq!(
-        place.ok("follow g.esker wcc --once --format csv"),
+        place.ok("follow wcc g.esker --once --format csv"),
         "",
         "without it, the newest version is the first"
     );
     let rows = "version,vertex,old,new\n2,dan,dan,ann\n2,eve,dan,ann\n";
-    assert_eq!(place.ok("follow g.esker wcc --keep --once --format csv"), rows);
-    assert_eq!(place.ok("follow g.esker wcc --keep --once --format csv"), "", "the end is kept too");
+    assert_eq!(place.ok("follow wcc g.esker --keep --once --format csv"), rows);
+    assert_eq!(place.ok("follow wcc g.esker --keep --once --format csv"), "", "the end is kept too");
     edge(&place, "delete", "cid", "dan");
     // Another algorithm, and other options, have no state yet.
-    assert_eq!(place.ok("follow g.esker pagerank --keep --once --top 1 --format csv").lines().count(), 2);
+    assert_eq!(place.ok("follow pagerank g.esker --keep --once --top 1 --format csv").lines().count(), 2);
     let state = std::fs::read_dir(place.path().join("g.esker/live")).unwrap();
     let paths: Vec<_> = state.map(|entry| entry.unwrap().path()).collect();
     assert_eq!(paths.len(), 2, "{paths:?}");
@@ -363,7 +363,7 @@ fn a_state_that_was_kept_is_gone_on_from() {
         bytes[last] ^= 1;
         std::fs::write(&path, bytes).unwrap();
     }
-    let output = place.run("follow g.esker wcc --keep --once --format csv");
+    let output = place.run("follow wcc g.esker --keep --once --format csv");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success() && said.contains("of no use") && said.contains("checksum"), "{said}");
     // The state of the other algorithm is damaged until it is followed again.
@@ -372,9 +372,9 @@ fn a_state_that_was_kept_is_gone_on_from() {
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("g.esker has 1 problem") && said.contains("live/pagerank"), "{said}");
-    place.ok("follow g.esker pagerank --keep --once");
+    place.ok("follow pagerank g.esker --keep --once");
     place.ok("check g.esker");
-    let output = place.run("follow g.esker cdlp --keep --once");
+    let output = place.run("follow cdlp g.esker --keep --once");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("--keep has no effect: the state of cdlp is not kept"), "{said}");
 }
@@ -386,13 +386,13 @@ fn changes_since_a_version_that_was_forgotten_are_printed() {
     let place = graph();
     let followed = ["wcc", "bfs -p source=ann", "degrees", "kcore", "colouring -p passes=1", "pagerank"];
     let values = |algorithm: &str| {
-        let rows = place.ok(&format!("follow g.esker {algorithm} --once --initial --format csv"));
+        let rows = place.ok(&format!("follow {algorithm} g.esker --once --initial --format csv"));
         let mut answer = BTreeMap::new();
         take_rows(&mut answer, &rows);
         answer
     };
     let follow = |algorithm: &str| {
-        let output = place.run(&format!("follow g.esker {algorithm} --keep --once --format csv"));
+        let output = place.run(&format!("follow {algorithm} g.esker --keep --once --format csv"));
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.success(), "{said}");
         (String::from_utf8(output.stdout).unwrap(), said)
@@ -459,7 +459,7 @@ fn a_window_that_moves_far_is_kept_at_the_end() {
     place.ok("import edges.csv g.esker --time time --duplicates keep");
     let follow = || {
         let command =
-            "follow g.esker degrees --window 360s --time time --time-unit s --keep --once --format csv";
+            "follow degrees g.esker --window 360s --time time --time-unit s --keep --once --format csv";
         let output = place.run(command);
         assert!(output.status.success() && !String::from_utf8_lossy(&output.stderr).contains("--keep"));
         String::from_utf8(output.stdout).unwrap()
@@ -475,7 +475,7 @@ fn a_window_that_moves_far_is_kept_at_the_end() {
         assert_eq!(follow(), "", "version {version} was printed before");
     }
     // Also while a follower waits, for a state that is computed to be kept is not computed after a signal.
-    let line = "follow g.esker degrees --window 360s --time time --time-unit s --keep --format csv";
+    let line = "follow degrees g.esker --window 360s --time time --time-unit s --keep --format csv";
     let mut child = start(&place, line);
     edges(540..600);
     place.ok("add g.esker edges.csv");
@@ -505,9 +505,9 @@ fn kills_of_a_follower_lose_no_change() {
         .filter_map(|row| row.split_once(','))
         .map(|(vertex, label)| (vertex.to_owned(), label.to_owned()))
         .collect();
-    place.ok("follow g.esker wcc --keep --once --format csv");
+    place.ok("follow wcc g.esker --keep --once --format csv");
     for round in 0..10 {
-        let mut child = start(&place, "follow g.esker wcc --keep --format csv");
+        let mut child = start(&place, "follow wcc g.esker --keep --format csv");
         let mut shown = BufReader::new(child.stdout.take().unwrap());
         for step in 0..3 {
             let (from, to) = (format!("v{}", round * 7 % 5), format!("v{}", (round * 3 + step) % 11));
@@ -528,7 +528,7 @@ fn kills_of_a_follower_lose_no_change() {
         child.wait().unwrap();
         take_rows(&mut answer, &rows);
     }
-    take_rows(&mut answer, &place.ok("follow g.esker wcc --keep --once --format csv"));
+    take_rows(&mut answer, &place.ok("follow wcc g.esker --keep --once --format csv"));
     let expected = place.ok("run wcc g.esker --output -");
     let found: String = answer.iter().map(|(vertex, label)| format!("{vertex},{label}\n")).collect();
     let mut rows: Vec<&str> = expected.lines().skip(1).collect();
@@ -557,12 +557,12 @@ fn a_state_outlives_weights_that_the_answer_does_not_read_and_is_refused_where_i
     place.file("b.csv", "source,target,weight\n2,3,0.5\n");
     place.ok("import a.csv d.esker");
     for algorithm in ["wcc", "sssp -p source=1"] {
-        place.ok(&format!("follow d.esker {algorithm} --once --keep --format csv"));
+        place.ok(&format!("follow {algorithm} d.esker --once --keep --format csv"));
     }
     place.ok("add d.esker b.csv");
-    let rows = place.ok("follow d.esker wcc --once --keep --format csv");
+    let rows = place.ok("follow wcc d.esker --once --keep --format csv");
     assert_eq!(rows, "version,vertex,old,new\n2,3,,1\n");
-    let output = place.run("follow d.esker sssp -p source=1 --once --keep --format csv");
+    let output = place.run("follow sssp d.esker -p source=1 --once --keep --format csv");
     let [rows, said] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
     assert_eq!(rows, "version,vertex,old,new\n2,1,,0.0\n2,2,,3.0\n2,3,,3.5\n");
     assert!(said.contains("the weights have another type since"), "{said}");

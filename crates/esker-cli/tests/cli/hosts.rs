@@ -162,13 +162,13 @@ fn a_cluster_over_machines_answers_as_one_on_this_machine() {
     let shard = machines[0].directory.join("c/shard-0").display().to_string();
     place.fails(1, &format!("retain {shard} last 1"), "is a shard of a cluster");
     for line in [
-        "run X wcc --output -",
-        "run X bfs --source 0 --output -",
-        "run X degrees --output -",
-        "run X cdlp --top 5",
-        "run X pagerank --output - --at 2",
-        "follow X bfs --source 0 --from 2 --once --format csv",
-        "estimate X bfs",
+        "run wcc X --output -",
+        "run bfs X --source 0 --output -",
+        "run degrees X --output -",
+        "run cdlp X --top 5",
+        "run pagerank X --output - --at 2",
+        "follow bfs X --source 0 --from 2 --once --format csv",
+        "estimate bfs X",
         "export X -",
     ] {
         let [there, here] = ["c", "d"].map(|name| place.ok(&format!("cluster {}", line.replace('X', name))));
@@ -189,9 +189,9 @@ fn a_cluster_over_machines_answers_as_one_on_this_machine() {
     // A worker ends by SIGTERM; one that is started again serves the next command, also at another address.
     machines[1].end(Signal::TERM);
     machines[1] = Machine::start(&place, "m1", "127.0.0.9:0", "secret");
-    place.fails(1, "cluster run c wcc", "is `esker cluster worker` running there");
+    place.fails(1, "cluster run wcc c", "is `esker cluster worker` running there");
     list(&place, &machines);
-    place.ok("cluster run c wcc --hosts hosts.txt");
+    place.ok("cluster run wcc c --hosts hosts.txt");
     // What lies on other machines comes here.
     let sizes = place.ok("cluster merge c e.esker --hosts hosts.txt").replace("e.esker", "");
     assert_eq!(sizes, place.ok("cluster merge d f.esker").replace("f.esker", ""));
@@ -258,9 +258,9 @@ fn what_is_wrong_is_said_with_the_machine() {
     place.fails(1, "cluster create c --hosts hosts.txt --secret secret", "c/shard-");
     std::fs::rename(place.path().join("kept"), place.path().join("c")).unwrap();
     place.file("outside.txt", &format!("{}{}\n{name} ../x\n", tls_line(), machines[0].address));
-    place.fails(1, "cluster run c wcc --hosts outside.txt", "is not below");
+    place.fails(1, "cluster run wcc c --hosts outside.txt", "is not below");
     place.file("few.txt", name);
-    place.fails(2, "cluster run c wcc --hosts few.txt", "write a line for each shard");
+    place.fails(2, "cluster run wcc c --hosts few.txt", "write a line for each shard");
     // A file that only this machine has, as it were.
     place.fails(1, "cluster add c missing.csv", "esker: the worker of shard ");
     place.fails(1, "cluster add c missing.csv", "missing.csv");
@@ -270,7 +270,7 @@ fn what_is_wrong_is_said_with_the_machine() {
         std::os::unix::fs::PermissionsExt::from_mode(0o644),
     )
     .unwrap();
-    place.fails(1, "cluster run c wcc", "chmod 600");
+    place.fails(1, "cluster run wcc c", "chmod 600");
 }
 
 #[test]
@@ -319,9 +319,9 @@ fn encrypted_machines_answer_as_others_and_refuse_what_is_not_encrypted() {
         place.ok(&format!("cluster add {name} ring.csv"));
     }
     for line in [
-        "run X wcc --output -",
-        "run X pagerank --output -",
-        "follow X bfs --source 0 --once --initial",
+        "run wcc X --output -",
+        "run pagerank X --output -",
+        "follow bfs X --source 0 --once --initial",
         "export X -",
     ] {
         let [there, here] = ["c", "d"].map(|name| place.ok(&format!("cluster {}", line.replace('X', name))));
@@ -358,7 +358,7 @@ struct Endless(Child, Instant);
 
 impl Endless {
     fn start(place: &Place) -> Self {
-        let mut command = place.command("cluster run c pagerank --tolerance 0 --rounds 100000000");
+        let mut command = place.command("cluster run pagerank c --tolerance 0 --rounds 100000000");
         Self(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap(), Instant::now())
     }
 
@@ -432,7 +432,7 @@ fn random_failures_leave_all_machines_at_the_last_version() {
     const LINES: [&str; 3] = [
         "cluster add c ring.csv --batch 20000",
         "cluster stream c ring.csv --source ring --commit-every 7000",
-        "cluster run c pagerank --tolerance 0 --rounds 2000",
+        "cluster run pagerank c --tolerance 0 --rounds 2000",
     ];
     let rounds: u64 = std::env::var("ESKER_TEST_KILLS").map_or(8, |kills| kills.parse().unwrap());
     let place = Place::new();
@@ -575,7 +575,7 @@ fn a_network_that_is_cut_ends_what_runs_within_five_seconds_on_both_sides() {
     succeeds("cluster create c --hosts hosts.txt --secret secret");
     succeeds("cluster add c ring.csv");
     let endless = || {
-        let run = esker("cluster run c pagerank --tolerance 0 --rounds 100000000");
+        let run = esker("cluster run pagerank c --tolerance 0 --rounds 100000000");
         Endless(run, Instant::now()).works(&machines)
     };
     let all_gone = |holders: &[Pid], since: Instant| {
@@ -593,7 +593,7 @@ fn a_network_that_is_cut_ends_what_runs_within_five_seconds_on_both_sides() {
     assert!(said.contains("10.77.0."), "{said}");
     all_gone(&holders, since);
     network.isolate(false);
-    succeeds("cluster run c wcc");
+    succeeds("cluster run wcc c");
     // A machine is unreachable for all.
     let (run, holders) = (endless(), [machines[0].holder(), machines[1].holder()]);
     network.link(1, "down");

@@ -45,7 +45,7 @@ struct Followed {
 
 impl Followed {
     fn line(&self) -> String {
-        format!("follow s.esker {} {} --keep --format csv", self.algorithm, self.window)
+        format!("follow {} s.esker {} --keep --format csv", self.algorithm, self.window)
     }
 
     /// Takes the whole rows of changes that were printed.
@@ -93,7 +93,7 @@ fn position(message: &str) -> &str {
 }
 
 fn windows(place: &Place) -> String {
-    place.ok("window s.esker --length 60s --every 50s --run wcc --format csv")
+    place.ok("window wcc s.esker --length 60s --every 50s --format csv")
 }
 
 fn edges(place: &Place) -> Vec<String> {
@@ -145,7 +145,7 @@ fn killed(round: u64, most: u64, at_end: impl Fn(&Place)) -> u64 {
             break;
         }
         let mut children: Vec<Child> = followed.iter().map(|one| start(&place, &one.line())).collect();
-        children.push(start(&place, "window s.esker --length 60s --every 50s --run wcc --follow"));
+        children.push(start(&place, "window wcc s.esker --length 60s --every 50s --follow"));
         children.push(start(&place, &format!("{STREAM} --rate 20000/s")));
         let begin = Instant::now();
         while newest(&place).0 == before && begin.elapsed() < Duration::from_secs(20) {

@@ -83,9 +83,9 @@ fn a_view_of_a_kind_is_the_graph_of_that_kind() {
                 "{window}"
             );
         }
-        let series = "--length 200 --every 100 --time-unit s --from 100 --to 700 --run wcc --format csv";
-        let expected = place.ok(&format!("window calls.esker {series}"));
-        assert_eq!(place.ok(&format!("window all.esker {series} --kind calls")), expected);
+        let series = "--length 200 --every 100 --time-unit s --from 100 --to 700 --format csv";
+        let expected = place.ok(&format!("window wcc calls.esker {series}"));
+        assert_eq!(place.ok(&format!("window wcc all.esker {series} --kind calls")), expected);
         // Two ways to say it.
         let said = ["--kind likes,calls", "--kind calls --kind likes", "--where what!=sends"];
         let found = said.map(|kinds| rows(place, &format!("wcc all.esker {kinds}")));
@@ -175,9 +175,9 @@ fn a_kind_may_be_that_of_some_versions_only() {
                 "in versions 1 and 2; there are a, b",
             );
         }
-        let followed = place.ok("follow a.esker degrees --from 1 --once --kind b --format csv -q");
+        let followed = place.ok("follow degrees a.esker --from 1 --once --kind b --format csv -q");
         assert_eq!(followed, "version,vertex,old,new\n2,1,,1\n2,2,,0\n");
-        place.fails(2, "follow a.esker degrees --from 1 --once --kind c", "there is no kind of edges");
+        place.fails(2, "follow degrees a.esker --from 1 --once --kind c", "there is no kind of edges");
         let said =
             String::from_utf8_lossy(&place.run("run wcc a.esker --at 1 --where kind=b").stderr).into_owned();
         assert!(said.contains("no edge of version 1 has the text \"b\" as its kind"), "{said}");

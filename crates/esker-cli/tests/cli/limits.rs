@@ -401,8 +401,8 @@ fn a_limit_that_is_named_suffices_for_every_algorithm() {
         "run wcc u.esker --residency pooled",
         "run triangles u.esker --residency headed",
         "run kcore u.esker --residency pooled",
-        "window timed.esker --length 4 --every 4 --copies distinct --run wcc",
-        "window timed.esker --length 4 --every 4 --copies weighted --run pagerank",
+        "window wcc timed.esker --length 4 --every 4 --copies distinct",
+        "window pagerank timed.esker --length 4 --every 4 --copies weighted",
         "run bfs timed.esker --source 1 --window 4 --copies distinct",
     ] {
         is_refused(&place, line, 4);
@@ -419,8 +419,8 @@ fn a_limit_that_is_named_suffices_for_every_algorithm() {
         for line in [
             format!("run {name} u.esker {run}"),
             format!("run {name} d.esker --as-undirected {run}"),
-            format!("follow u.esker {name} --once {follow}"),
-            format!("follow u.esker {name} --once --from 2 {follow}"),
+            format!("follow {name} u.esker --once {follow}"),
+            format!("follow {name} u.esker --once --from 2 {follow}"),
         ] {
             let output = place.run(&format!("{line} --memory 100KiB"));
             let said = String::from_utf8_lossy(&output.stderr).into_owned();

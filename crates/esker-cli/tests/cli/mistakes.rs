@@ -215,7 +215,7 @@ fn a_range_of_windows_that_ends_before_it_begins_is_refused() {
     let place = Place::new();
     place.file("m.csv", "source,target,sent\n1,2,1704103200\n2,3,1704189600\n");
     place.ok("import m.csv m.esker --duplicates keep --time sent");
-    let line = "window m.esker --time sent --length 1d --run wcc";
+    let line = "window wcc m.esker --time sent --length 1d";
     fails(&place, 2, &format!("{line} --from 2024-01-03 --to 2024-01-02"), &["--from is after --to"]);
     place.ok(&format!("{line} --from 2024-01-02 --to 2024-01-02"));
     assert_eq!(place.ok(&format!("{line} --from 2030-01-02 --format csv")), "", "no window, no row");
@@ -253,7 +253,14 @@ fn options_of_an_algorithm_are_named_as_a_command_takes_them() {
     let place = Place::new();
     place.file("a.csv", "from,to,time\nann,bob,10\n");
     place.ok("import a.csv g.esker --time time --duplicates keep");
-    for line in ["follow g.esker bfs --once", "window g.esker --length 10 --run bfs"] {
+    for line in ["follow g.esker wcc", "window g.esker wcc --length 10"] {
+        place.fails(
+            2,
+            line,
+            "g.esker is a file, not an algorithm: the algorithm comes first, then the database",
+        );
+    }
+    for line in ["follow bfs g.esker --once", "window bfs g.esker --length 10"] {
         fails(&place, 2, line, &["bfs needs -p source=ID: "]);
         fails(&place, 2, &format!("{line} -p damping=2"), &["it takes -p "]);
     }

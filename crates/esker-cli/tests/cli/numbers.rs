@@ -202,7 +202,7 @@ fn the_greatest_widths_are_values_and_distances_that_overflow_are_refused() {
         }
         place.file("more.csv", &format!("source,target,weight\n1,3,{most}\n"));
         place.ok("add w.esker more.csv");
-        let rows = place.ok("follow w.esker widest --from 1 --once --format csv -p source=0");
+        let rows = place.ok("follow widest w.esker --from 1 --once --format csv -p source=0");
         assert_eq!(rows, format!("version,vertex,old,new\n2,2,5,{most}\n2,3,,{most}\n"));
     }
     place.file("least.csv", "source,target,weight\n0,1,-9223372036854775808\n");

@@ -148,7 +148,7 @@ fn names_of_ends_may_be_properties() {
     assert_eq!(printed.lines().count(), 1, "{printed}");
     assert_eq!(place.ok("diff e.esker 1 2 --where w<8"), "");
     let followed =
-        place.ok("follow e.esker degrees --from 1 --once --format csv --where target=b --top 5 -q");
+        place.ok("follow degrees e.esker --from 1 --once --format csv --where target=b --top 5 -q");
     assert!(followed.contains("2,") && followed.contains('b'), "{followed}");
     let path = place.ok("path e.esker a c --where w<9 --format csv");
     assert!(path.contains('b'), "{path}");

@@ -208,7 +208,7 @@ fn windows_follow_a_stream_once_the_watermark_has_passed_their_ends() {
     let first = 1_704_067_200;
     place.file("a.csv", &format!("from,to,sent\n{}", rows(0..61, |i| first + i)));
     place.ok("stream s.esker a.csv");
-    let line = "window s.esker --length 1m --length 2m --every 1m --run wcc --follow --format csv";
+    let line = "window wcc s.esker --length 1m --length 2m --every 1m --follow --format csv";
     let mut follower = start(&place, line);
     let mut shown = std::io::BufReader::new(follower.stdout.take().unwrap());
     let mut read = || {
@@ -230,7 +230,7 @@ fn windows_follow_a_stream_once_the_watermark_has_passed_their_ends() {
     }
     let output = end(follower, rustix::process::Signal::INT);
     assert_eq!(output.status.code(), Some(130));
-    let skipping = "window s.esker --length 1m --run wcc --from 2024-01-01 --overrun skip --follow";
+    let skipping = "window wcc s.esker --length 1m --from 2024-01-01 --overrun skip --follow";
     let mut follower = start(&place, skipping);
     let mut noted = String::new();
     let mut said = std::io::BufReader::new(follower.stderr.take().unwrap());
@@ -270,14 +270,14 @@ fn windows_follow_a_stream_once_the_watermark_has_passed_their_ends() {
         );
         end(follower, rustix::process::Signal::INT);
     }
-    place.fails(2, "window s.esker --length 1m --run wcc --follow --format table", "as jsonl or csv");
-    place.fails(2, "window s.esker --length 1m --run wcc --overrun skip", "--follow");
+    place.fails(2, "window wcc s.esker --length 1m --follow --format table", "as jsonl or csv");
+    place.fails(2, "window wcc s.esker --length 1m --overrun skip", "--follow");
 }
 
 #[test]
 fn windows_of_a_stream_without_edges_begin_with_the_first() {
     let place = place();
-    let mut follower = start(&place, "window s.esker --length 1m --run wcc --follow --format csv");
+    let mut follower = start(&place, "window wcc s.esker --length 1m --follow --format csv");
     let mut noted = String::new();
     let mut said = std::io::BufReader::new(follower.stderr.take().unwrap());
     while !noted.contains("waiting for the first") {

@@ -13,16 +13,14 @@ fn the_time_that_an_import_names_needs_no_name_later() {
     let place = Place::new();
     place.file("a.csv", "from,to,sent,size\n1,2,1700000000,7\n2,3,1700003600,8\n");
     place.ok("import a.csv two.esker --property sent --property size");
-    for line in
-        ["run wcc two.esker --window 1h", "window two.esker --length 1h --run wcc", "expire two.esker 1h"]
-    {
+    for line in ["run wcc two.esker --window 1h", "window wcc two.esker --length 1h", "expire two.esker 1h"] {
         place.fails(2, line, "name the edge property that holds the times with --time: sent, size");
     }
     place.fails(2, "stream two.esker a.csv", "name one with --time: sent, size");
     place.ok("import a.csv g.esker --time sent --property size");
     assert!(place.ok("options g.esker").contains("sent"), "it is shown");
     assert_eq!(place.json("run wcc g.esker --window 1h --json")["edges"], 1);
-    place.ok("window g.esker --length 1h --run wcc");
+    place.ok("window wcc g.esker --length 1h");
     place.file("b.csv", "from,to,sent,size\n3,4,1700007200,9\n");
     place.ok("stream g.esker b.csv");
     place.ok("expire g.esker 1h");
@@ -39,7 +37,7 @@ fn dates_are_times_if_they_are_named_so() {
     for file in ["a.csv", "a.parquet"] {
         place.ok(&format!("import {file} g.esker --time day --force"));
         assert_eq!(place.json("info g.esker --json")["edge_properties"][0]["type"], "timestamp[s]");
-        let rows = place.ok("window g.esker --length 2d --run wcc --format csv");
+        let rows = place.ok("window wcc g.esker --length 2d --format csv");
         assert!(rows.contains("2024-01-05T23:59:59Z,2d,2,1,1"), "{file}: {rows}");
         assert_eq!(
             place.ok("export g.esker - --format csv"),

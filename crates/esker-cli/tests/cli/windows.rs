@@ -102,7 +102,7 @@ fn tiles_alone_without_in_edges_have_all_copies_of_windows() {
 #[test]
 fn windows_follow_each_other_along_the_calendar() {
     let place = messages();
-    let days = place.ok("window m.esker --length 1d --run wcc --format csv");
+    let days = place.ok("window wcc m.esker --length 1d --format csv");
     assert_eq!(
         days,
         "until,length,vertices,edges,components\n\
@@ -111,21 +111,20 @@ fn windows_follow_each_other_along_the_calendar() {
          2024-01-03T23:59:59Z,1d,0,0,0\n\
          2024-01-04T23:59:59Z,1d,2,1,1\n"
     );
-    let json = place.ok("window m.esker --length 1d --run wcc --json");
+    let json = place.ok("window wcc m.esker --length 1d --json");
     let rows: Vec<serde_json::Value> = serde_json::from_str(&json).unwrap();
     assert_eq!(
         (rows.len(), rows[0]["components"].as_u64(), rows[3]["vertices"].as_u64()),
         (4, Some(1), Some(2))
     );
-    place.fails(2, "window m.esker --length 1d --run wcc --json --format csv", "--json");
-    let two = place.ok("window m.esker --length 1d --length 2d --every 1d --from 2024-01-02 --to 2024-01-02 --run wcc --format csv");
+    place.fails(2, "window wcc m.esker --length 1d --json --format csv", "--json");
+    let two = place.ok("window wcc m.esker --length 1d --length 2d --every 1d --from 2024-01-02 --to 2024-01-02 --format csv");
     assert_eq!(
         two,
         "until,length,vertices,edges,components\n2024-01-02T23:59:59Z,1d,3,2,1\n2024-01-02T23:59:59Z,2d,3,5,1\n"
     );
-    let top = place.ok(
-        "window m.esker --length 2d --run pagerank --copies weighted -p damping=0.5 --top 1 --format jsonl",
-    );
+    let top = place
+        .ok("window pagerank m.esker --length 2d --copies weighted -p damping=0.5 --top 1 --format jsonl");
     // Two days at a time, counted from 1970.
     assert_eq!(top.lines().count(), 3, "{top}");
     assert!(top.lines().all(|line| line.contains("\"until\"") && line.contains("\"value\"")), "{top}");
@@ -144,7 +143,7 @@ fn all_values_of_all_windows_are_written_with_their_steps() {
         ("kcore", "", ""),
         ("forest", "--as-undirected", "--as-undirected"),
     ] {
-        let line = format!("window m.esker --length 1d --run {algorithm} {of_window}");
+        let line = format!("window {algorithm} m.esker --length 1d {of_window}");
         let shown = place.ok(&format!("{line} --output {algorithm}.csv"));
         assert_eq!(shown, place.ok(&line), "figures are shown as ever");
         place.ok(&format!("{line} --output {algorithm}.parquet --top 1"));
@@ -164,22 +163,22 @@ fn all_values_of_all_windows_are_written_with_their_steps() {
         assert_eq!(written, expected, "{algorithm}");
     }
     // All rows in the forms for programs, a form for all ways to print them.
-    let lines = place.ok("window m.esker --length 1d --to 2024-01-01 --run wcc --output - --format jsonl");
+    let lines = place.ok("window wcc m.esker --length 1d --to 2024-01-01 --output - --format jsonl");
     assert_eq!(lines.lines().count(), 3, "{lines}");
     assert!(lines.lines().all(|line| line.contains("\"vertex\"") && line.contains("\"until\"")), "{lines}");
-    let top = place.ok("window m.esker --length 1d --to 2024-01-01 --run wcc --output - --top 1");
+    let top = place.ok("window wcc m.esker --length 1d --to 2024-01-01 --output - --top 1");
     assert_eq!(top, "until,length,component,vertices\n2024-01-01T23:59:59Z,1d,ann,3\n");
-    let window = "window m.esker --length 1d";
+    let on = "m.esker --length 1d";
     for (code, line, fragment) in [
-        (2, format!("{window} --run triangles --output t.csv"), "--output has no effect"),
-        (2, format!("{window} --run wcc --output w.npy"), "which step a row is of"),
-        (1, format!("{window} --run wcc --output wcc.csv"), "--force"),
-        (2, format!("{window} --run wcc --output f.csv --follow"), "--output - prints all values"),
-        (2, format!("{window} --run wcc --force"), "--output"),
+        (2, format!("window triangles {on} --output t.csv"), "--output has no effect"),
+        (2, format!("window wcc {on} --output w.npy"), "which step a row is of"),
+        (1, format!("window wcc {on} --output wcc.csv"), "--force"),
+        (2, format!("window wcc {on} --output f.csv --follow"), "--output - prints all values"),
+        (2, format!("window wcc {on} --force"), "--output"),
     ] {
         place.fails(code, &line, fragment);
     }
-    place.ok(&format!("{window} --run wcc --output wcc.csv --force --from 2024-01-04"));
+    place.ok(&format!("window wcc {on} --output wcc.csv --force --from 2024-01-04"));
     let written = std::fs::read_to_string(place.path().join("wcc.csv")).unwrap();
     assert_eq!(written.lines().count(), 3, "{written}");
 }
@@ -193,7 +192,7 @@ fn windows_are_aligned_to_the_first_edge_or_to_a_time() {
     place.file("m.csv", &format!("from,to,sent\n{}", rows.concat()));
     place.ok("import m.csv m.esker --duplicates keep --time sent");
     let ends = |align: &str| -> Vec<String> {
-        let rows = place.ok(&format!("window m.esker --length 1h --run wcc --format csv {align}"));
+        let rows = place.ok(&format!("window wcc m.esker --length 1h --format csv {align}"));
         let fields = rows.lines().skip(1).map(|row| row.split(',').collect::<Vec<_>>());
         fields.map(|row| format!("{} {}", &row[0][11..19], row[3])).collect()
     };
@@ -203,25 +202,24 @@ fn windows_are_aligned_to_the_first_edge_or_to_a_time() {
     assert_eq!(ends("--align 2024-01-01T01:00:01"), ["01:00:00 1", "02:00:00 2", "03:00:00 1"]);
     // From a time on, as aligned as before.
     assert_eq!(ends("--align first --from 2024-01-01T02:00"), ["02:29:59 1", "03:29:59 1"]);
-    place.fails(2, "window m.esker --length 1h --run wcc --align soon", "or calendar, or first");
-    place.fails(2, "window m.esker --length 1h --every-edges 2 --run wcc --align first", "--align");
+    place.fails(2, "window wcc m.esker --length 1h --align soon", "or calendar, or first");
+    place.fails(2, "window wcc m.esker --length 1h --every-edges 2 --align first", "--align");
     place.fails(
         2,
-        "window m.esker --length 1h --every-edges 2 --run wcc --closed left",
+        "window wcc m.esker --length 1h --every-edges 2 --closed left",
         "--closed left cannot be kept",
     );
-    let follow = "follow m.esker wcc --window 1h --every-edges 2 --once --closed left";
+    let follow = "follow wcc m.esker --window 1h --every-edges 2 --once --closed left";
     place.fails(2, follow, "--closed left cannot be kept");
-    place.ok("window m.esker --length 1h --every-edges 2 --run wcc --closed right");
+    place.ok("window wcc m.esker --length 1h --every-edges 2 --closed right");
 }
 
 #[test]
 fn windows_are_read_as_undirected() {
     let place = messages();
     for algorithm in ["matching", "kcore", "forest", "wcc"] {
-        let line = format!(
-            "window m.esker --length 2d --align 2024-01-01 --run {algorithm} --as-undirected --output -"
-        );
+        let line =
+            format!("window {algorithm} m.esker --length 2d --align 2024-01-01 --as-undirected --output -");
         let written = place.ok(&line);
         let mut expected = String::new();
         for day in ["2024-01-02", "2024-01-04"] {
@@ -234,9 +232,9 @@ fn windows_are_read_as_undirected() {
         }
         assert_eq!(written, expected, "{algorithm}");
     }
-    let figures = place.ok("window m.esker --length 2d --run kcore --as-undirected --format csv");
+    let figures = place.ok("window kcore m.esker --length 2d --as-undirected --format csv");
     assert!(figures.starts_with("until,length,vertices,directed_edges,"), "{figures}");
-    place.fails(1, "window m.esker --length 2d --run forest", "--as-undirected");
+    place.fails(1, "window forest m.esker --length 2d", "--as-undirected");
 }
 
 #[test]
@@ -252,7 +250,7 @@ fn a_window_is_of_any_version() {
     place.ok("tag m.esker 2 late");
     let rows = |at: &str| {
         let line = format!(
-            "window m.esker --length 1d --from 2024-01-02 --to 2024-01-02 --run wcc --format csv --at {at}"
+            "window wcc m.esker --length 1d --from 2024-01-02 --to 2024-01-02 --format csv --at {at}"
         );
         place.ok(&line).lines().nth(1).unwrap().to_owned()
     };
@@ -277,18 +275,18 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
         (2, "run wcc m.esker --window 1y", "is not a length of time"),
         (2, "run wcc m.esker --window 0s", "more than 0"),
         (2, "run wcc m.esker --window 1500ms", "must be a whole number"),
-        (2, "window m.esker --length 1d --run pagerang", "pagerank"),
-        (2, "window m.esker --length 1d --run pagerank -p dampin=1", "dampin"),
-        (2, "window m.esker --length 1d --run pagerank -p damping", "NAME=VALUE"),
-        (2, "window m.esker --length 1d --run triangles --top 3", "--top has no effect"),
-        (2, "window m.esker --length 1d --run wcc --from yesterday", "is not a time"),
-        (2, "window m.esker --length 1d --run wcc --explain", "ask `esker run --window`"),
+        (2, "window pagerang m.esker --length 1d", "pagerank"),
+        (2, "window pagerank m.esker --length 1d -p dampin=1", "dampin"),
+        (2, "window pagerank m.esker --length 1d -p damping", "NAME=VALUE"),
+        (2, "window triangles m.esker --length 1d --top 3", "--top has no effect"),
+        (2, "window wcc m.esker --length 1d --from yesterday", "is not a time"),
+        (2, "window wcc m.esker --length 1d --explain", "ask `esker run --window`"),
         (
             2,
-            "window m.esker --length 1s --every 1s --run wcc --from 1970-01-01 --to 2024-03-01",
+            "window wcc m.esker --length 1s --every 1s --from 1970-01-01 --to 2024-03-01",
             "windows, but 4194304 is the most",
         ),
-        (2, "window m.esker --length 1d --run wcc --weight length", "does not read the weights"),
+        (2, "window wcc m.esker --length 1d --weight length", "does not read the weights"),
     ] {
         place.fails(code, line, fragment);
     }
@@ -336,7 +334,7 @@ fn ends_of_windows_are_exact_to_the_microsecond() {
 fn windows_end_with_every_so_many_edges() {
     let place = messages();
     let rows = |line: &str| {
-        let found = place.ok(&format!("window m.esker --length 1d --run wcc --format csv {line}"));
+        let found = place.ok(&format!("window wcc m.esker --length 1d --format csv {line}"));
         found.lines().skip(1).map(|row| row.split(',').next().unwrap_or("").to_owned()).collect::<Vec<_>>()
     };
     // The last edge alone is the rest.
@@ -344,14 +342,14 @@ fn windows_end_with_every_so_many_edges() {
     assert_eq!(rows("--every-edges 3 --to 2024-01-02"), [ends[0], ends[1]]);
     assert_eq!(rows("--every-edges 5"), [ends[1], ends[2]]);
     assert_eq!(rows("--every-edges 3 --from 2024-01-01T01:00"), ["2024-01-02T00:00:00Z", ends[2]]);
-    place.fails(2, "window m.esker --length 1d --every-edges 0 --run wcc", "--every-edges");
-    place.fails(2, "window m.esker --length 1d --every 1d --every-edges 5 --run wcc", "cannot be used with");
+    place.fails(2, "window wcc m.esker --length 1d --every-edges 0", "--every-edges");
+    place.fails(2, "window wcc m.esker --length 1d --every 1d --every-edges 5", "cannot be used with");
     place.file("n.csv", &format!("from,to,sent,length\nann,eve,{},1\n", FIRST + 3 * DAY + 70));
     place.ok("add m.esker n.csv");
     place.file("o.csv", &format!("from,to,sent,length\nann,dan,{},1\n", FIRST + 3 * DAY + 80));
     place.ok("add m.esker o.csv");
     // The window of version 1 ends with the fourth edge; the next end is the eighth.
-    let steps = place.ok("follow m.esker wcc --window 1d --every-edges 4 --from 1 --once --format csv");
+    let steps = place.ok("follow wcc m.esker --window 1d --every-edges 4 --from 1 --once --format csv");
     let until = "2024-01-04T00:01:20Z";
     let changed = [("bob", "ann", ""), ("cid", "ann", ""), ("dan", "", "ann"), ("eve", "", "ann")];
     let rows = changed.map(|(vertex, old, new)| format!("3,{until},{vertex},{old},{new}"));
@@ -378,8 +376,8 @@ fn pagerank_follows_the_weights_of_the_last_edges() {
 fn a_window_without_the_source_has_an_empty_answer() {
     let place = messages();
     // The source has edges on the first two days, its neighbours on the first; the last day has others.
-    let window = |rest: &str| {
-        let output = place.run(&format!("window m.esker --length 1d --format csv {rest}"));
+    let window = |algorithm: &str, rest: &str| {
+        let output = place.run(&format!("window {algorithm} m.esker --length 1d --format csv {rest}"));
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{said}");
         (String::from_utf8(output.stdout).unwrap(), said)
@@ -391,18 +389,18 @@ fn a_window_without_the_source_has_an_empty_answer() {
     };
     // Together, and one by one.
     for (rest, second) in [
-        ("--run bfs -p source=cid", "3,2,3"),
-        ("--run bfs -p source=cid --encoding lists", "3,2,3"),
-        ("--run bfs -p source=cid -p target=ann", "3,2,2"),
+        ("-p source=cid", "3,2,3"),
+        ("-p source=cid --encoding lists", "3,2,3"),
+        ("-p source=cid -p target=ann", "3,2,2"),
     ] {
-        let (rows, said) = window(rest);
+        let (rows, said) = window("bfs", rest);
         assert_eq!(figures(&rows), ["3,3,1", second, "0,0,", "2,1,"], "{rest}: {rows}");
         for end in &ends[2..] {
             let lacks = format!("the window of 1d until {end} has no answer: it has no edge of \"cid\"");
             assert!(said.contains(&lacks), "{said}");
         }
         assert_eq!(said.matches("has no answer").count(), 2, "{said}");
-        let (rows, _) = window(&format!("{rest} --top 5"));
+        let (rows, _) = window("bfs", &format!("{rest} --top 5"));
         assert!(rows.contains(ends[1]) && !rows.contains(ends[2]) && !rows.contains(ends[3]), "{rows}");
     }
     // A target that is not there ends no search; of several sources, those that are there count.
@@ -411,11 +409,11 @@ fn a_window_without_the_source_has_an_empty_answer() {
         ("-p source=cid -p source=dan", ["3,3,1", "3,2,3", "0,0,", "2,1,2"]),
         ("-p source=cid -p source=dan -p parents=true", ["3,3,1", "3,2,3", "0,0,", "2,1,2"]),
     ] {
-        assert_eq!(figures(&window(&format!("--run bfs {rest}")).0), expected, "{rest}");
+        assert_eq!(figures(&window("bfs", rest).0), expected, "{rest}");
     }
-    let (rows, _) = window("--run sssp -p source=cid");
+    let (rows, _) = window("sssp", "-p source=cid");
     assert_eq!(figures(&rows)[2..], ["0,0,", "2,1,"], "{rows}");
-    place.fails(1, "window m.esker --length 1d --run bfs -p source=zoe", "zoe");
+    place.fails(1, "window bfs m.esker --length 1d -p source=zoe", "zoe");
 }
 
 /// The integer chose the version of that time, and the window ended with the latest edge.
@@ -450,8 +448,8 @@ fn days_are_those_of_a_zone() {
         [row("28T23", "1"), row("29T23", "2"), row("30T23", "1")]
     };
     for (line, fraction) in [
-        ("window local.esker --length 1d --run triangles", ".999999"),
-        ("window numbers.esker --length 1d --run triangles --timezone Europe/Berlin", ""),
+        ("window triangles local.esker --length 1d", ".999999"),
+        ("window triangles numbers.esker --length 1d --timezone Europe/Berlin", ""),
     ] {
         let found = place.ok(&format!("{line} --format csv"));
         let zones = ["+01:00", "+02:00", "+02:00"];
@@ -466,8 +464,8 @@ fn days_are_those_of_a_zone() {
         let from = place.ok(&format!("{line} --format csv --from 2026-03-29 --to 2026-03-29"));
         assert_eq!(from.lines().count(), 2, "{line}: {from}");
     }
-    assert!(place.ok("window numbers.esker --length 1d --run triangles --format csv").contains("T23:59:59Z"));
-    place.fails(2, "window numbers.esker --length 1d --run wcc --timezone Berlin", "such as Europe/Berlin");
+    assert!(place.ok("window triangles numbers.esker --length 1d --format csv").contains("T23:59:59Z"));
+    place.fails(2, "window wcc numbers.esker --length 1d --timezone Berlin", "such as Europe/Berlin");
 }
 
 #[test]
@@ -483,7 +481,7 @@ fn the_closed_end_of_a_window_is_chosen() {
     // The latest edge is not before itself.
     assert_eq!(edges("--window 1d --closed left --all-vertices"), 0);
     let ends = |closed: &str| {
-        let rows = place.ok(&format!("window m.esker --length 1d --run triangles --format csv {closed}"));
+        let rows = place.ok(&format!("window triangles m.esker --length 1d --format csv {closed}"));
         rows.lines().skip(1).map(|row| row[..20].to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(ends("")[0], "2024-01-01T23:59:59Z");
@@ -498,13 +496,13 @@ fn a_window_without_a_vertex_that_a_run_needs_has_an_empty_row() {
     let place = Place::new();
     place.file("f.csv", "src,dst,weight,ts\n1,2,1,1000\n1,3,1,1010\n");
     place.ok("import f.csv f.esker --time ts --time-unit s");
-    let windows = "window f.esker --length 10s --every 10s --run";
+    let on = "f.esker --length 10s --every 10s";
     for ends in ["source=1 -p target=2", "source=2 -p target=1"] {
-        let told = place.ok(&format!("{windows} flow -p {ends} --format jsonl --output -"));
+        let told = place.ok(&format!("window flow {on} -p {ends} --format jsonl --output -"));
         assert!(!told.is_empty(), "{ends}");
     }
-    place.ok(&format!("{windows} bfs -p source=1 -p target=2 --output -"));
-    place.ok("follow f.esker flow -p source=1 -p target=2 --window 10s --once");
+    place.ok(&format!("window bfs {on} -p source=1 -p target=2 --output -"));
+    place.ok("follow flow f.esker -p source=1 -p target=2 --window 10s --once");
 }
 
 #[test]
@@ -515,6 +513,6 @@ fn choices_without_effect_on_a_part_are_refused() {
     let counted = "run harmonic f.esker --window 100s --copies weighted --weight weight";
     place.fails(2, counted, "--weight weight has no effect");
     place.ok(&format!("{counted} --combine sum"));
-    place.ok("follow f.esker wcc --where weight>1 --all-vertices --once");
-    place.fails(2, "follow f.esker wcc --all-vertices --once", "--all-vertices has no effect");
+    place.ok("follow wcc f.esker --where weight>1 --all-vertices --once");
+    place.fails(2, "follow wcc f.esker --all-vertices --once", "--all-vertices has no effect");
 }
