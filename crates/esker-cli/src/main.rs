@@ -80,6 +80,10 @@ enum Verb {
 fn parse() -> Cli {
     let mut command = Cli::command();
     numbers_may_be_negative(&mut command);
+    if args::short_help::is_asked() {
+        command =
+            args::short_help::shorten(command.mut_arg("quiet", |quiet| quiet.hide_short_help(true)), "");
+    }
     let matches = command.try_get_matches().unwrap_or_else(|error| clarify(&error));
     Cli::from_arg_matches(&matches).unwrap_or_else(|error| clarify(&error))
 }

@@ -6,6 +6,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use esker::catalogue::{CATALOGUE, Entry, Opt, OptKind, Params, Question, REFUSED_BY_ALL, WeightReads, find};
 
+use super::short_help::{self, OF_ALGORITHM};
 use crate::failure::Outcome;
 use crate::language::said;
 use crate::show::text;
@@ -62,8 +63,7 @@ fn given(matches: &ArgMatches) -> Vec<String> {
 
 /// The argument for an option of an algorithm.
 fn argument(option: &'static Opt, needs_required: bool) -> Arg {
-    let argument =
-        Arg::new(option.name).long(option.name).help(help(option)).help_heading("Algorithm options");
+    let argument = Arg::new(option.name).long(option.name).help(help(option)).help_heading(OF_ALGORITHM);
     if option.kind == OptKind::Flag {
         return argument.action(ArgAction::SetTrue);
     }
@@ -110,7 +110,8 @@ fn complete<T: SharedArgs>(command: Command) -> Command {
         true => weight_argument(argument, entry),
         false => argument,
     });
-    with_negative_numbers(command).after_help(notes)
+    let command = with_negative_numbers(command).after_help(notes);
+    if short_help::is_asked() { short_help::shorten_algorithm(command) } else { command }
 }
 
 /// The argument for the weight, with the default of an algorithm.

@@ -18,6 +18,7 @@ pub(crate) mod remembered;
 pub(crate) mod importing;
 pub(crate) mod followed_rows;
 pub(crate) mod grouping;
+pub(crate) mod short_help;
 pub(crate) mod algorithm;
 pub(crate) mod actual;
 pub(crate) mod residency;

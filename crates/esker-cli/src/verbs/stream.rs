@@ -63,7 +63,7 @@ pub(crate) struct StreamCommand {
     /// limit; or after a number of edges
     #[arg(long, value_name = "TIME|N", default_value = "1s")]
     commit_every: EveryArg,
-    /// At the end of the last file, wait for what will be appended to it, for a new file that a pattern
+    /// Wait at the end of the last file: for what will be appended to it, for a new file that a pattern
     /// matches, and for the next of its name when it is rotated by renaming
     #[arg(long)]
     follow: bool,

@@ -78,6 +78,42 @@ fn the_help_of_an_algorithm_shows_its_options_and_no_others() {
     }
 }
 
+/// The names of the commands or algorithms that a text lists under a heading.
+fn listed(text: &str, heading: &str) -> Vec<String> {
+    let lines = text.lines().skip_while(|line| *line != heading).skip(1);
+    let names = lines.take_while(|line| line.starts_with("  ") && !line.starts_with("   "));
+    names.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_short_help_of_each_verb_fits_a_screen() {
+    let place = Place::new();
+    let verbs = listed(&place.ok("--help"), "Commands:");
+    let of_cluster = listed(&place.ok("cluster --help"), "Commands:");
+    // These list verbs or algorithms themselves.
+    let lists = ["help", "run", "estimate", "cluster"];
+    let verbs = verbs.into_iter().filter(|verb| !lists.contains(&verb.as_str()));
+    let of_cluster =
+        of_cluster.into_iter().filter(|verb| verb != "help").map(|verb| format!("cluster {verb}"));
+    let runs = CATALOGUE.iter().map(|entry| format!("run {}", entry.name));
+    let mut count = 0;
+    for verb in verbs.chain(of_cluster).chain(runs) {
+        let help = place.ok(&format!("{verb} -h"));
+        // The notation of scripts is what a person looks up.
+        let most = if verb == "commit" { 31 } else { 24 };
+        assert!(help.lines().count() <= most, "{verb}:\n{help}");
+        count += 1;
+        if verb.starts_with("run ") {
+            continue;
+        }
+        let whole = place.ok(&format!("{verb} --help"));
+        for line in help.lines().filter(|line| line.trim_start().starts_with("--")) {
+            assert!(whole.contains(line.split_whitespace().next().unwrap()), "{verb}: {line}");
+        }
+    }
+    assert!(count > 80, "{count}");
+}
+
 #[test]
 fn an_estimate_and_the_explanation_of_a_run_are_the_same() {
     let place = Place::new();
