@@ -325,7 +325,9 @@ class Graph(Algorithms):
         target: Id,
         count: int = 1,
         *,
-        weight: str | Literal[False] | None = None,
+        weight: str | None = None,
+        avoid: Iterable[Id] = (),
+        max_steps: int | None = None,
         progress: ProgressOption = None,
     ) -> list[ShortestPath]:
         """The shortest paths between two vertices, the shortest first, each without a vertex twice; fewer than ``count`` if there are no more, and
@@ -336,7 +338,9 @@ class Graph(Algorithms):
             source: The id where paths begin.
             target: The id where they end.
             count: The number of paths.
-            weight: The edge property that is the length of an edge, by default the weight of the graph; ``False`` counts steps.
+            weight: The edge property that is the length of an edge; by default each edge is one step.
+            avoid: Ids of vertices that no path may meet. The ends are none of them.
+            max_steps: The greatest number of edges of a path, whatever their lengths.
             progress: As for the algorithms.
 
         >>> for path in g.shortest_paths("alice", "bob", 3):
@@ -346,12 +350,21 @@ class Graph(Algorithms):
             raise MistypedError(f"count must be an integer, not {type(count).__name__}")
         if count < 1:
             raise InvalidError(f"count must be at least 1, not {count}")
-        if weight is not None and weight is not False and not isinstance(weight, str):
-            raise MistypedError(f"weight must be the name of an edge property, or False, not {weight!r}")
+        if weight is not None and not isinstance(weight, str):
+            raise MistypedError(f"weight must be the name of an edge property, not {weight!r}")
+        if max_steps is not None:
+            if isinstance(max_steps, bool) or not hasattr(max_steps, "__index__"):
+                raise MistypedError(f"max_steps must be an integer, not {type(max_steps).__name__}")
+            if max_steps < 0:
+                raise InvalidError(f"max_steps must not be negative, not {max_steps}")
+            max_steps = max_steps.__index__()
+        if isinstance(avoid, (str, bytes)):
+            raise MistypedError(f"avoid must be several ids, as in [{avoid!r}], not one")
+        avoided = [self._checked_id(vertex) for vertex in avoid]
         ends = self._checked_id(source), self._checked_id(target)
         with _progress.listening(progress, "paths") as callback:
             settings = run_settings(threads=1, progress=callback)
-            found = shortest_paths(self._native, *ends, count.__index__(), weight or None, weight is False, settings)
+            found = shortest_paths(self._native, *ends, count.__index__(), weight, avoided, max_steps, settings)
         return [ShortestPath(ids, lengths[-1], lengths) for ids, lengths in found]
 
     # -- vertices

@@ -29,8 +29,8 @@ impl From<PathLength> for LengthObject {
 type PathObject<'py> = (Vec<Bound<'py, PyAny>>, Vec<LengthObject>);
 
 /// The ids of the vertices of each path between the vertices with two ids, and the length from its start to
-/// each of them, shortest first. `weight`: the edge property that is the length of an edge; `steps`: each
-/// edge has the length 1; else the weight of the graph counts, if it has one.
+/// each of them, shortest first. `weight`: the edge property that is the length of an edge, else each is one
+/// step; `avoid`: vertices that no path may meet; `max_steps`: the greatest number of edges of a path.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn shortest_paths<'py>(
@@ -40,18 +40,18 @@ pub(crate) fn shortest_paths<'py>(
     to: &Bound<'py, PyAny>,
     count: usize,
     weight: Option<&str>,
-    steps: bool,
+    avoid: Vec<Bound<'py, PyAny>>,
+    max_steps: Option<usize>,
     settings: Settings,
 ) -> PyOutcome<Vec<PathObject<'py>>> {
     let view = &graph.view;
     let (from, to) = (graph.vertex(from)?, graph.vertex(to)?);
-    let weight = match weight {
-        Some(name) => Some(view.version().edge_property(name)?),
-        None => view.weight_property().filter(|_| !steps),
-    };
+    let weight = weight.map(|name| view.version().edge_property(name)).transpose()?;
+    let avoid = avoid.iter().map(|id| graph.vertex(id)).collect::<PyOutcome<Vec<_>>>()?;
+    let options = PathOptions { count, weight, avoid: &avoid, max_steps, ..PathOptions::default() };
     let (run, cancel, listener) = settings.run("paths")?;
     let found = watched_reading(py, &cancel, listener.as_ref(), view.version().path(), || {
-        Ok(paths(view.version(), from, to, PathOptions { count, weight }, &run)?)
+        Ok(paths(view.version(), from, to, options, &run)?)
     })?;
     let objects = |Path { vertices, lengths }: Path| {
         let ids = vertices.into_iter().map(|v| id_object(py, view.version(), v)).collect::<PyOutcome<_>>()?;

@@ -17,7 +17,7 @@ def test_shortest_paths_are_those_of_networkx():
         g = esker.from_edges(source, target, weight=rng.integers(1, 20, 120), properties=properties, directed=directed, duplicates="last")
         other = g.to_networkx()
         for u, v in ((0, 1), (3, 7), (5, 5)):
-            for weight, name in ((None, "weight"), ("toll", "toll"), (False, None)):
+            for weight, name in (("weight", "weight"), ("toll", "toll"), (None, None)):
                 found = g.shortest_paths(u, v, 5, weight=weight)
                 lengths = [nx.path_weight(other, path, name) if name else len(path) - 1 for path in islice(nx.shortest_simple_paths(other, u, v, name), 5)]
                 assert [path.length for path in found] == pytest.approx(lengths)
@@ -29,7 +29,8 @@ def test_shortest_paths_are_those_of_networkx():
 
 def test_shortest_paths_of_texts_and_of_what_is_not_there():
     g = esker.from_edges(["a", "b"], ["b", "c"], weight=[2**40, 2**40], properties={"kind": ["x", "y"]})
-    assert g.shortest_paths("a", "c") == [(["a", "b", "c"], 2**41, [0, 2**40, 2**41])]
+    assert g.shortest_paths("a", "c", weight="weight") == [(["a", "b", "c"], 2**41, [0, 2**40, 2**41])]
+    assert g.shortest_paths("a", "c") == [(["a", "b", "c"], 2, [0, 1, 2])]
     assert g.shortest_paths("c", "a", 3) == []
     for wrong, kind in (
         (lambda: g.shortest_paths("a", "z"), esker.VertexNotFoundError),
@@ -37,10 +38,26 @@ def test_shortest_paths_of_texts_and_of_what_is_not_there():
         (lambda: g.shortest_paths("a", "b", "two"), esker.MistypedError),
         (lambda: g.shortest_paths("a", "b", weight="kind"), esker.InvalidError),
         (lambda: g.shortest_paths("a", "b", weight=True), esker.MistypedError),
+        (lambda: g.shortest_paths("a", "b", weight=False), esker.MistypedError),
+        (lambda: g.shortest_paths("a", "b", avoid=["b"]), esker.InvalidError),
+        (lambda: g.shortest_paths("a", "b", avoid=["z"]), esker.VertexNotFoundError),
+        (lambda: g.shortest_paths("a", "b", avoid="c"), esker.MistypedError),
+        (lambda: g.shortest_paths("a", "b", avoid=[1]), esker.MistypedError),
+        (lambda: g.shortest_paths("a", "b", max_steps=-1), esker.InvalidError),
+        (lambda: g.shortest_paths("a", "b", max_steps="two"), esker.MistypedError),
         (lambda: g.shortest_paths("a", "b", weight="nope"), esker.Error),
     ):
         with pytest.raises(kind):
             wrong()
+
+
+def test_paths_avoid_vertices_and_keep_to_steps():
+    g = esker.from_edges(["a", "b", "a", "c"], ["b", "c", "c", "d"], weight=[1, 1, 9, 1])
+    assert [path.vertices for path in g.shortest_paths("a", "d", 9, weight="weight")] == [["a", "b", "c", "d"], ["a", "c", "d"]]
+    assert [path.length for path in g.shortest_paths("a", "d", weight="weight", max_steps=2)] == [10]
+    assert [path.vertices for path in g.shortest_paths("a", "d", 9, avoid=["b"])] == [["a", "c", "d"]]
+    assert g.shortest_paths("a", "d", max_steps=1) == g.shortest_paths("a", "d", avoid=["b", "c"]) == []
+    assert g.reverse().shortest_paths("d", "a", max_steps=2)[0].vertices == ["d", "c", "a"]
 
 
 def test_exports_have_the_options_of_the_command(tmp_path):

@@ -29,7 +29,7 @@ pub(crate) struct WhereArgs {
 pub(crate) struct KindArgs {
     /// Only edges of these kinds, separated by commas; quotes hold a comma of a kind, as in '"a,b",c'
     #[arg(id = "kinds", long = "kind", value_name = "KIND,...")]
-    pub(crate) lists: Vec<KindList>,
+    pub(crate) lists: Vec<QuotedList>,
 }
 
 impl KindArgs {
@@ -39,29 +39,29 @@ impl KindArgs {
     }
 }
 
-/// Kinds with commas between them, in quotes where one has a comma or a quote.
+/// Kinds or ids with commas between them, in quotes where one has a comma or a quote.
 #[derive(Debug, Clone)]
-pub(crate) struct KindList(Vec<String>);
+pub(crate) struct QuotedList(pub(crate) Vec<String>);
 
-impl FromStr for KindList {
+impl FromStr for QuotedList {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (mut kinds, mut rest) = (Vec::new(), text);
+        let (mut found, mut rest) = (Vec::new(), text);
         loop {
             let Some(inside) = rest.strip_prefix('"') else {
-                let (kind, after) =
-                    rest.split_once(',').map_or((rest, None), |(kind, after)| (kind, Some(after)));
-                kinds.push(kind.to_owned());
-                let Some(after) = after else { return Ok(Self(kinds)) };
+                let (one, after) =
+                    rest.split_once(',').map_or((rest, None), |(one, after)| (one, Some(after)));
+                found.push(one.to_owned());
+                let Some(after) = after else { return Ok(Self(found)) };
                 rest = after;
                 continue;
             };
-            let (kind, after) = unquoted(inside).ok_or("a quote opens and does not close")?;
-            kinds.push(kind);
+            let (one, after) = unquoted(inside).ok_or("a quote opens and does not close")?;
+            found.push(one);
             rest = match after.strip_prefix(',') {
                 Some(after) => after,
-                None if after.is_empty() => return Ok(Self(kinds)),
+                None if after.is_empty() => return Ok(Self(found)),
                 None => return Err("a comma belongs behind a closing quote".to_owned()),
             };
         }

@@ -1,14 +1,13 @@
 //! Code shared by the verbs that answer small questions about a version.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use esker::answer::Value as AnswerValue;
 use esker::differences::value_json;
 use esker::graph::{Run, RunOptions, VertexId};
-use esker::local::{Incidence, LocalEdge, LocalGraph};
-use esker::selection::Conditions;
+use esker::local::{Incidence, LocalEdge, LocalGraph, PathDirection};
+use esker::session::{LocalSelection, Selection, VersionSource};
 use esker::store::Version;
 use serde_json::Value;
 
@@ -19,6 +18,7 @@ use crate::interrupt::cancel_on_signals;
 use crate::session::opening::open_store_with;
 use crate::show::answer_rows;
 use crate::show::rows::{RowFormat, RowTable};
+use crate::show::text;
 
 /// The database, the version and the form of the answer.
 #[derive(Debug, Clone, Args)]
@@ -29,6 +29,13 @@ pub(crate) struct AskArgs {
     at: AtArgs,
     #[command(flatten)]
     part: WhereArgs,
+    #[command(flatten)]
+    form: FormArgs,
+}
+
+/// The form of the answer.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct FormArgs {
     /// Form of the answer
     #[arg(long, value_enum, value_name = "FORM", default_value_t)]
     format: RowFormat,
@@ -40,36 +47,63 @@ pub(crate) struct AskArgs {
 /// A version of a database to ask.
 pub(crate) struct Asked {
     pub(crate) version: Version,
-    /// The conditions on its edges.
-    conditions: Option<Arc<Conditions>>,
+    edges: LocalSelection,
     pub(crate) run: Run,
 }
 
 impl AskArgs {
     /// Opens the version.
     pub(crate) fn open(&self) -> Result<Asked, Failure> {
-        let cancel = cancel_on_signals()?;
-        let version = self.at.version(&open_store_with(&self.database, &cancel)?)?;
-        let run = Run::new(RunOptions { threads: 1, cancel, ..RunOptions::default() })?;
-        let conditions = self.part.on(&version, &run)?;
-        Ok(Asked { version, conditions, run })
-    }
-
-    /// Prints the answer if it was asked for as one JSON value.
-    pub(crate) fn print_if_json(&self, rows: &RowTable) -> Outcome {
-        if self.json || self.format == RowFormat::Json { self.print(rows) } else { Ok(()) }
+        let selection = Selection {
+            version: self.at.at.clone(),
+            conditions: self.part.conditions.clone(),
+            kinds: self.part.kinds.kinds(),
+            ..Selection::default()
+        };
+        Asked::open(&self.database, &selection)
     }
 
     /// Prints the answer.
     pub(crate) fn print(&self, rows: &RowTable) -> Outcome {
-        rows.print(if self.json { RowFormat::Json } else { self.format })
+        self.form.print(rows)
+    }
+}
+
+impl FormArgs {
+    /// Prints the answer if it was asked for as one JSON value.
+    pub(crate) fn print_if_json(&self, rows: &RowTable) -> Outcome {
+        if self.format() == RowFormat::Json { self.print(rows) } else { Ok(()) }
+    }
+
+    /// Prints the answer.
+    pub(crate) fn print(&self, rows: &RowTable) -> Outcome {
+        rows.print(self.format())
+    }
+
+    pub(crate) fn format(&self) -> RowFormat {
+        if self.json { RowFormat::Json } else { self.format }
     }
 }
 
 impl Asked {
+    /// Opens the version of a selection, of whose edges it asks.
+    pub(crate) fn open(database: &Path, selection: &Selection) -> Result<Self, Failure> {
+        let cancel = cancel_on_signals()?;
+        let version = open_store_with(database, &cancel)?.selected(selection.selector())?;
+        let run = Run::new(RunOptions { threads: 1, cancel, ..RunOptions::default() })?;
+        let edges = selection.local(&version, &run)?;
+        edges.warnings.iter().for_each(|warning| text::warn(&format!("warning: {warning}")));
+        Ok(Self { version, edges, run })
+    }
+
     /// The edges that are asked about.
     pub(crate) fn graph(&self) -> LocalGraph<'_> {
-        LocalGraph::new(&self.version, self.conditions.as_deref())
+        self.edges.graph(&self.version)
+    }
+
+    /// Which way paths lead over them.
+    pub(crate) fn direction(&self) -> PathDirection {
+        self.edges.direction
     }
 
     /// The vertex with an id.

@@ -69,10 +69,11 @@ fn searches_stop_at_a_depth_or_a_target() {
 #[test]
 fn paths_follow_weights_or_steps_and_versions() {
     let place = town();
-    assert_eq!(place.ok("path w.esker a d --at 1 --format csv"), "vertex,distance\na,0\nb,3\nc,7\nd,8\n");
-    assert_eq!(place.ok("path w.esker a d --format csv"), "vertex,distance\na,0\nc,9\nd,10\n");
-    assert_eq!(place.ok("path w.esker a d --at 1 --steps --format csv"), "vertex,steps\na,0\nc,1\nd,2\n");
-    let two = place.ok("path w.esker a d --at 1 --k 5 --format csv");
+    let path = |options: &str| place.ok(&format!("path w.esker a d --format csv {options}"));
+    assert_eq!(path("--at 1 --weight weight"), "vertex,distance\na,0\nb,3\nc,7\nd,8\n");
+    assert_eq!(path("--weight weight"), "vertex,distance\na,0\nc,9\nd,10\n");
+    assert_eq!(path("--at 1"), "vertex,steps\na,0\nc,1\nd,2\n");
+    let two = path("--at 1 --k 5 --weight weight");
     assert_eq!(two, "path,vertex,distance\n1,a,0\n1,b,3\n1,c,7\n1,d,8\n2,a,0\n2,c,9\n2,d,10\n");
     let none = place.run("path w.esker d a --at 1");
     assert_eq!(none.status.code(), Some(1));
@@ -86,6 +87,46 @@ fn paths_follow_weights_or_steps_and_versions() {
     );
     let text = place.run("path w.esker a d --weight kind");
     assert_eq!(text.status.code(), Some(2), "{text:?}");
+}
+
+#[test]
+fn paths_avoid_vertices_keep_to_steps_and_take_every_view() {
+    let place = town();
+    let path = |options: &str| place.ok(&format!("path w.esker --at 1 --format csv {options}"));
+    assert_eq!(path("a d --weight weight --avoid b"), "vertex,distance\na,0\nc,9\nd,10\n");
+    assert_eq!(path("a d --weight weight --max-steps 2"), "vertex,distance\na,0\nc,9\nd,10\n");
+    assert_eq!(path("d a --reverse"), "vertex,steps\nd,0\nc,1\na,2\n");
+    assert_eq!(path("d e --as-undirected --avoid b"), "vertex,steps\nd,0\nc,1\na,2\ne,3\n");
+    let windowed = "a b --weight weight --window 6 --time weight --as-undirected --kind rail,road";
+    place.ok("import w.csv k.esker --kind kind");
+    let found = place.ok(&format!("path k.esker {windowed} --format csv"));
+    assert_eq!(found, "vertex,distance\na,0\nc,9\nb,13\n");
+    place.fails(1, &format!("path k.esker {windowed} --where weight<>9"), "no path leads");
+    for (code, line, words) in [
+        (1, "a d --max-steps 1", "no path of at most 1 step leads from \"a\" to \"d\""),
+        (
+            1,
+            "a d --avoid c --max-steps 9",
+            "no path of at most 9 steps leads from \"a\" to \"d\" without \"c\"",
+        ),
+        (1, "a d --avoid b,c", "no path leads from \"a\" to \"d\" without \"b\", \"c\""),
+        (2, "a d --avoid b,d", "\"d\" is an end of the paths"),
+        (1, "a d --avoid q", "no vertex has the id \"q\""),
+        (2, "a d --time weight", "--window"),
+        (2, "a d --all-vertices --kind road", "--all-vertices has no effect on single edges"),
+        (2, "a d --window 4 --time weight --copies distinct", "has no single ones"),
+        (2, "a d --steps", "--steps"),
+    ] {
+        place.fails(code, &format!("path w.esker --at 1 {line}"), words);
+    }
+    place.ok("import w.csv half.esker --no-in-edges");
+    place.fails(2, "path half.esker d a --reverse", "no in-edges");
+    place.ok("import w.csv u.esker --undirected");
+    assert_eq!(place.ok("path u.esker d e --avoid b --format csv"), "vertex,steps\nd,0\nc,1\na,2\ne,3\n");
+    place.fails(2, "path u.esker d e --reverse", "the graph is undirected");
+    place.file("n.csv", "source,target,weight\n\"x,y\",b,1\nb,c,1\n");
+    place.ok("import n.csv n.esker");
+    assert_eq!(place.ok("path n.esker b c --avoid \"x,y\" --format csv"), "vertex,steps\nb,0\nc,1\n");
 }
 
 #[test]

@@ -143,8 +143,6 @@ settings! {
     Source = "source",
     /// The column of sources.
     SourceColumn = "source_column",
-    /// Whether a length is a number of edges.
-    Steps = "steps",
     /// The name of a stream.
     StreamName = "stream_name",
     /// The column of targets.

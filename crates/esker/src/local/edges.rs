@@ -5,29 +5,38 @@ use std::collections::BTreeSet;
 use esker_graph::{Direction, Run, Setting, VertexId, message};
 use esker_store::format::PropertyRecord;
 use esker_store::property::PropertyValue;
-use esker_store::windows::{ArcFilter, ListedArc};
+use esker_store::windows::{ArcFilter, ListedArc, TimeWindow, time_at};
 use esker_store::{Version, VertexEdges};
 
 use crate::error::{Error, Result};
 use crate::selection::Conditions;
 
-/// What a small question is asked of: a version, or those of its edges that meet conditions.
+/// What a small question is asked of: a version, or those of its edges that meet conditions and lie in a
+/// window.
 #[derive(Debug, Clone, Copy)]
 pub struct LocalGraph<'a> {
     pub(super) version: &'a Version,
     conditions: Option<&'a Conditions>,
+    /// The number of the property that holds the times, and the range.
+    window: Option<(u32, TimeWindow)>,
 }
 
 impl<'a> From<&'a Version> for LocalGraph<'a> {
     fn from(version: &'a Version) -> Self {
-        Self { version, conditions: None }
+        Self { version, conditions: None, window: None }
     }
 }
 
 impl<'a> LocalGraph<'a> {
     /// The edges of a version that meet conditions.
     pub fn new(version: &'a Version, conditions: Option<&'a Conditions>) -> Self {
-        Self { version, conditions }
+        Self { version, conditions, window: None }
+    }
+
+    /// Those of its edges whose time in a property lies in a window. Copies of an edge stay as they are.
+    #[must_use]
+    pub fn within(self, times: &PropertyRecord, window: TimeWindow) -> Self {
+        Self { window: Some((times.number, window)), ..self }
     }
 
     /// The edges of a vertex in one direction.
@@ -36,12 +45,19 @@ impl<'a> LocalGraph<'a> {
     /// [`esker_store::Error::Corrupt`].
     pub fn edges(self, direction: Direction, v: VertexId) -> Result<VertexEdges<'a>> {
         let edges = self.version.edges(direction, v)?;
-        Ok(match self.conditions {
-            Some(conditions) => edges.filtered(|other, lists, index| {
-                conditions.keeps(&ListedArc::of_list(direction, v, other, lists, index))
-            })?,
-            None => edges,
-        })
+        if self.conditions.is_none() && self.window.is_none() {
+            return Ok(edges);
+        }
+        Ok(edges.filtered(|other, lists, index| {
+            if let Some((times, window)) = self.window
+                && let Some(times) = lists.property(times as usize)
+                && !window.contains(time_at(times, index)?)
+            {
+                return Ok(false);
+            }
+            let arc = ListedArc::of_list(direction, v, other, lists, index);
+            self.conditions.map_or(Ok(true), |conditions| conditions.keeps(&arc))
+        })?)
     }
 
     /// Their number.
@@ -49,9 +65,9 @@ impl<'a> LocalGraph<'a> {
     /// # Errors
     /// [`esker_store::Error::Corrupt`].
     pub fn degree(self, direction: Direction, v: VertexId) -> Result<usize> {
-        match self.conditions {
-            Some(_) => Ok(self.edges(direction, v)?.len()),
-            None => Ok(self.version.degree(direction, v)?),
+        match (self.conditions, self.window) {
+            (None, None) => Ok(self.version.degree(direction, v)?),
+            _ => Ok(self.edges(direction, v)?.len()),
         }
     }
 }

@@ -5,8 +5,10 @@
 
 mod edges;
 mod path;
+mod search;
 #[cfg(test)]
 mod tests;
 
 pub use edges::{Incidence, LocalEdge, LocalGraph, between, degrees, edges_of, within};
-pub use path::{Path, PathLength, PathOptions, paths};
+pub use path::{Path, PathDirection, PathLength, PathOptions};
+pub use search::paths;

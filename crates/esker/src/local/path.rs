@@ -1,21 +1,10 @@
-//! The shortest paths between two vertices.
-//!
-//! One path: Dijkstra's algorithm from both ends, if the lists of both directions are stored. Further ones:
-//! Yen's [1], which searches for the best deviation from each vertex of the paths that it has. A path meets
-//! no vertex twice; of parallel edges the shortest counts.
-//!
-//! [1] J. Yen, "Finding the K Shortest Loopless Paths in a Network", Management Science 17, 1971.
+//! Paths, their lengths, and what is asked of them.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
+use std::cmp::Ordering;
 use std::ops::Add;
 
-use esker_graph::{Direction, Operation, Run, Setting, VertexId, message};
-use esker_store::format::{ElementType, PropertyRecord};
-use esker_store::property::PropertyValue;
-
-use super::edges::{LocalGraph, value};
-use crate::error::{Error, Result};
+use esker_graph::VertexId;
+use esker_store::format::PropertyRecord;
 
 /// The length of a path: exact for integers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,7 +17,7 @@ pub enum PathLength {
 
 impl PathLength {
     /// No length, of the same kind as `self`.
-    fn zero(self) -> Self {
+    pub(super) fn zero(self) -> Self {
         match self {
             Self::Whole(_) => Self::Whole(0),
             Self::Real(_) => Self::Real(0.0),
@@ -89,6 +78,18 @@ impl Path {
     }
 }
 
+/// In which direction paths lead over the edges of a directed graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PathDirection {
+    /// From source to target.
+    #[default]
+    Along,
+    /// From target to source.
+    Against,
+    /// Either way.
+    Either,
+}
+
 /// What paths are asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct PathOptions<'a> {
@@ -96,326 +97,17 @@ pub struct PathOptions<'a> {
     pub count: usize,
     /// The edge property that is the length of an edge; `None`: each edge is one step.
     pub weight: Option<&'a PropertyRecord>,
+    /// Which way edges are taken.
+    pub direction: PathDirection,
+    /// Vertices that no path may meet.
+    pub avoid: &'a [VertexId],
+    /// The greatest number of edges of a path.
+    pub max_steps: Option<usize>,
 }
 
-/// The shortest paths from one vertex to another, shortest first, ties by their vertices; fewer than asked
-/// for if there are no more.
-///
-/// ```
-/// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\n0,1\n1,3\n0,2\n2,4\n4,3\n");
-/// # let path = directory.path().join("web.esker");
-/// # let read = esker::import::ReadOptions {
-/// #     properties: esker::import::PickProperties::All,
-/// #     ..Default::default()
-/// # };
-/// # let edges = [esker::import::Input::memory("web.csv", csv)];
-/// # esker::import::import_inputs(&edges, &path, &read, &Default::default())?;
-/// # let version = esker::store::Store::open(&path)?.latest()?;
-/// use esker::local::{PathOptions, paths};
-///
-/// let run = esker::graph::Run::with_threads(1)?;
-/// let found = paths(&version, 0, 3, PathOptions { count: 2, weight: None }, &run)?;
-/// assert_eq!(found[0].vertices, [0, 1, 3]);
-/// assert_eq!(found[1].vertices, [0, 2, 4, 3]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// [`Error::Usage`] for a weight that is a text, or an edge with a negative weight, anywhere in the graph;
-/// cancellation; [`esker_store::Error::Corrupt`].
-pub fn paths<'a>(
-    graph: impl Into<LocalGraph<'a>>,
-    from: VertexId,
-    to: VertexId,
-    options: PathOptions<'_>,
-    run: &Run,
-) -> Result<Vec<Path>> {
-    if let Some(weight) = options.weight.filter(|weight| !weight.is_number()) {
-        let held = if weight.is_text() {
-            "texts".to_owned()
-        } else {
-            format!("values of type {}", weight.type_name())
-        };
-        return Err(Error::usage(format!("{} holds {held}, and a length is a number", weight.name)));
+impl Default for PathOptions<'_> {
+    /// One path along the edges, by steps.
+    fn default() -> Self {
+        Self { count: 1, weight: None, direction: PathDirection::default(), avoid: &[], max_steps: None }
     }
-    let ways = Ways { graph: graph.into(), weight: options.weight, run };
-    ways.expect_lengths()?;
-    let mut found: Vec<Path> = Vec::new();
-    let first = ways.shortest(from, to, &Detour::default())?;
-    let mut candidates: BTreeSet<(PathLength, Path)> =
-        first.into_iter().map(|path| (path.length(), path)).collect();
-    while found.len() < options.count
-        && let Some((_, path)) = candidates.pop_first()
-    {
-        found.push(path);
-        if found.len() < options.count {
-            ways.deviate(&found, &mut candidates)?;
-        }
-    }
-    Ok(found)
-}
-
-/// What a search must not use.
-#[derive(Debug, Default)]
-struct Detour {
-    vertices: HashSet<VertexId>,
-    edges: HashSet<(VertexId, VertexId)>,
-}
-
-/// A vertex that a search has met.
-#[derive(Debug, Clone, Copy)]
-struct Met {
-    length: PathLength,
-    /// The vertex before it, and the length of the edge between them.
-    previous: Option<(VertexId, PathLength)>,
-    is_settled: bool,
-}
-
-/// One direction of a search.
-struct SearchSide {
-    direction: Direction,
-    met: HashMap<VertexId, Met>,
-    queue: BinaryHeap<Reverse<(PathLength, VertexId)>>,
-}
-
-impl SearchSide {
-    fn from(v: VertexId, direction: Direction, zero: PathLength) -> Self {
-        let met = HashMap::from([(v, Met { length: zero, previous: None, is_settled: false })]);
-        Self { direction, met, queue: BinaryHeap::from([Reverse((zero, v))]) }
-    }
-
-    /// The length of the nearest vertex that is not settled.
-    fn nearest(&mut self) -> Option<PathLength> {
-        while let Some(Reverse((length, v))) = self.queue.peek() {
-            if !self.met[v].is_settled && self.met[v].length == *length {
-                return Some(*length);
-            }
-            self.queue.pop();
-        }
-        None
-    }
-
-    /// The way back from a vertex to where the search began, with the length of each edge.
-    fn way_back(&self, mut v: VertexId) -> Vec<(VertexId, PathLength)> {
-        let mut way = Vec::new();
-        while let Some((previous, length)) = self.met[&v].previous {
-            way.push((previous, length));
-            v = previous;
-        }
-        way
-    }
-}
-
-/// The graph as a search sees it.
-struct Ways<'a> {
-    graph: LocalGraph<'a>,
-    weight: Option<&'a PropertyRecord>,
-    run: &'a Run,
-}
-
-impl Ways<'_> {
-    fn zero(&self) -> PathLength {
-        let is_float = |weight: &PropertyRecord| {
-            matches!(
-                PropertyValue::from_bits(weight.element, 0),
-                PropertyValue::F32(_) | PropertyValue::F64(_)
-            )
-        };
-        if self.weight.is_some_and(is_float) { PathLength::Real(0.0) } else { PathLength::Whole(0) }
-    }
-
-    /// An error for an edge with a negative length, also where no search comes by: a shorter way may lead
-    /// over it. The layers state their least lengths; where one is below zero or not stated, this reads the
-    /// lengths of all edges.
-    fn expect_lengths(&self) -> Result<()> {
-        let Some(weight) = self.weight else { return Ok(()) };
-        let has_sign = matches!(
-            weight.element,
-            ElementType::I32 | ElementType::I64 | ElementType::F32 | ElementType::F64
-        );
-        if !has_sign || self.graph.version.stated_range(weight).is_some_and(|(least, _)| least >= 0) {
-            return Ok(());
-        }
-        for v in 0..self.graph.version.num_vertices() as VertexId {
-            self.run.check()?;
-            let edges = self.graph.edges(Direction::Out, v)?;
-            for (index, &other) in edges.targets().iter().enumerate() {
-                self.step(weight, v, other, &value(self.graph.version, &edges, weight, index)?)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The shortest path that keeps out of a detour's way.
-    fn shortest(&self, from: VertexId, to: VertexId, detour: &Detour) -> Result<Option<Path>> {
-        let zero = self.zero();
-        if from == to {
-            return Ok(Some(Path { lengths: vec![zero], vertices: vec![from] }));
-        }
-        let mut ahead = SearchSide::from(from, Direction::Out, zero);
-        let back = if self.graph.version.is_directed() { Direction::In } else { Direction::Out };
-        let mut behind = self.graph.version.has(back).then(|| SearchSide::from(to, back, zero));
-        let mut best: Option<(PathLength, VertexId)> = None;
-        loop {
-            self.run.check()?;
-            let (Some(near), far) = (ahead.nearest(), behind.as_mut().map(SearchSide::nearest)) else {
-                break;
-            };
-            let bound = match far {
-                Some(Some(far)) => near + far,
-                Some(None) => break,
-                None => near,
-            };
-            if best.is_some_and(|(length, _)| length <= bound) {
-                break;
-            }
-            match &mut behind {
-                Some(behind) if behind.queue.len() < ahead.queue.len() => {
-                    self.settle(behind, true, detour, |v, length| join(&ahead, v, length, &mut best))?;
-                }
-                Some(behind) => {
-                    self.settle(&mut ahead, false, detour, |v, length| join(behind, v, length, &mut best))?;
-                }
-                None => self.settle(&mut ahead, false, detour, |v, length| {
-                    if v == to && best.is_none_or(|(shortest, _)| length < shortest) {
-                        best = Some((length, v));
-                    }
-                })?,
-            }
-        }
-        let Some((_, middle)) = best else { return Ok(None) };
-        Ok(Some(joined(&ahead, behind.as_ref(), middle, zero)))
-    }
-
-    /// Settles the nearest vertex of a search, and tells `meet` of each vertex that it brings nearer.
-    fn settle(
-        &self,
-        search: &mut SearchSide,
-        is_back: bool,
-        detour: &Detour,
-        mut meet: impl FnMut(VertexId, PathLength),
-    ) -> Result<()> {
-        let Some(Reverse((length, v))) = search.queue.pop() else { return Ok(()) };
-        if let Some(met) = search.met.get_mut(&v) {
-            met.is_settled = true;
-        }
-        let edges = self.graph.edges(search.direction, v)?;
-        for (index, &other) in edges.targets().iter().enumerate() {
-            let edge = if is_back { (other, v) } else { (v, other) };
-            if detour.vertices.contains(&other) || detour.edges.contains(&edge) {
-                continue;
-            }
-            let step = match self.weight {
-                None => PathLength::Whole(1),
-                Some(weight) => {
-                    self.step(weight, edge.0, edge.1, &value(self.graph.version, &edges, weight, index)?)?
-                }
-            };
-            let length = length + step;
-            if search.met.get(&other).is_none_or(|met| length < met.length) {
-                search.met.insert(other, Met { length, previous: Some((v, step)), is_settled: false });
-                search.queue.push(Reverse((length, other)));
-                meet(other, length);
-            }
-        }
-        Ok(())
-    }
-
-    /// The length of an edge.
-    fn step(
-        &self,
-        weight: &PropertyRecord,
-        u: VertexId,
-        v: VertexId,
-        value: &PropertyValue<'_>,
-    ) -> Result<PathLength> {
-        if value.is_missing() {
-            let ids = self.graph.version.ids();
-            let (u, v, name) = (ids.external_of(u)?, ids.external_of(v)?, &weight.name);
-            return Err(Error::usage(message![
-                format!("the edge from {u} to {v} has no {name}, and so no length: count steps with "),
-                Setting::Steps.to(true),
-            ]));
-        }
-        let length = match *value {
-            // The sum makes a negative zero a zero.
-            PropertyValue::F32(value) => PathLength::Real(f64::from(value) + 0.0),
-            PropertyValue::F64(value) => PathLength::Real(value + 0.0),
-            PropertyValue::I64(value) => PathLength::Whole(value.into()),
-            PropertyValue::I32(value) => PathLength::Whole(value.into()),
-            PropertyValue::U64(value) => PathLength::Whole(value.into()),
-            PropertyValue::U32(value) => PathLength::Whole(value.into()),
-            PropertyValue::U16(value) => PathLength::Whole(value.into()),
-            PropertyValue::U8(value) => PathLength::Whole(value.into()),
-            // Refused before a search begins.
-            _ => PathLength::Real(f64::NAN),
-        };
-        if length >= length.zero() && f64::from(length).is_finite() {
-            return Ok(length);
-        }
-        let ids = self.graph.version.ids();
-        let (u, v, name) = (ids.external_of(u)?.to_string(), ids.external_of(v)?.to_string(), &weight.name);
-        Err(Error::usage(message![
-            format!(
-                "the edge from {u:?} to {v:?} has the {name} {value}, and a length is not negative: count steps with "
-            ),
-            Setting::Steps.to(true),
-            ", or use ",
-            Operation::Run.on("bellman-ford"),
-        ]))
-    }
-
-    /// Adds the shortest deviations from the last of the paths that were found.
-    fn deviate(&self, found: &[Path], candidates: &mut BTreeSet<(PathLength, Path)>) -> Result<()> {
-        let Some(last) = found.last() else { return Ok(()) };
-        let Some(&to) = last.vertices.last() else { return Ok(()) };
-        for place in 0..last.vertices.len() - 1 {
-            let (start, spur) = (&last.vertices[..place], last.vertices[place]);
-            let same_start = found.iter().filter(|path| path.vertices.starts_with(&last.vertices[..=place]));
-            let detour = Detour {
-                vertices: start.iter().copied().collect(),
-                edges: same_start.filter_map(|path| Some((spur, *path.vertices.get(place + 1)?))).collect(),
-            };
-            if let Some(rest) = self.shortest(spur, to, &detour)? {
-                let before = last.lengths[place];
-                let after = rest.lengths.iter().map(|&length| before + length);
-                let path = Path {
-                    lengths: last.lengths[..place].iter().copied().chain(after).collect(),
-                    vertices: [start, &rest.vertices].concat(),
-                };
-                candidates.insert((path.length(), path));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Notes a path through a vertex that both searches have met.
-fn join(other: &SearchSide, v: VertexId, length: PathLength, best: &mut Option<(PathLength, VertexId)>) {
-    if let Some(met) = other.met.get(&v) {
-        let whole = length + met.length;
-        if best.is_none_or(|(shortest, _)| whole < shortest) {
-            *best = Some((whole, v));
-        }
-    }
-}
-
-/// The path through the vertex where two searches met.
-fn joined(ahead: &SearchSide, behind: Option<&SearchSide>, middle: VertexId, zero: PathLength) -> Path {
-    let mut start = ahead.way_back(middle);
-    start.reverse();
-    let mut vertices: Vec<VertexId> = start.iter().map(|&(v, _)| v).collect();
-    vertices.push(middle);
-    let mut steps: Vec<PathLength> = start.iter().map(|&(_, step)| step).collect();
-    for (v, step) in behind.map(|behind| behind.way_back(middle)).unwrap_or_default() {
-        vertices.push(v);
-        steps.push(step);
-    }
-    let mut length = zero;
-    let mut lengths = vec![zero];
-    lengths.extend(steps.into_iter().map(|step| {
-        length = length + step;
-        length
-    }));
-    Path { lengths, vertices }
 }

@@ -82,7 +82,9 @@ fn paths_are_those_that_an_exhaustive_search_finds() {
             let expected = all_paths(&version, from, to, weighted);
             let weight = version.weight_property().filter(|_| weighted);
             for count in [1, 3, 1000] {
-                let found = paths(&version, from, to, PathOptions { count, weight }, &run).unwrap();
+                let found =
+                    paths(&version, from, to, PathOptions { count, weight, ..PathOptions::default() }, &run)
+                        .unwrap();
                 let lengths: Vec<f64> = found.iter().map(|path| path.length().into()).collect();
                 let least: Vec<f64> = expected.iter().take(count).map(|path| path.0).collect();
                 assert_eq!(lengths, least, "seed {seed}, {from} to {to}, {count} paths");
@@ -149,7 +151,7 @@ fn a_negative_weight_anywhere_is_refused_and_the_message_names_the_edge() {
         let (_directory, version) = named(edges);
         let [a, b] = ["a", "b"].map(|id| version.find_vertex(id, &run).unwrap());
         let weight = version.edge_property(property).ok();
-        paths(&version, a, b, PathOptions { count: 1, weight }, &run)
+        paths(&version, a, b, PathOptions { weight, ..PathOptions::default() }, &run)
             .map(|found| f64::from(found[0].length()))
             .map_err(|error| error.to_string())
     };
@@ -178,7 +180,7 @@ fn a_version_without_the_negative_weight_has_paths() {
     for (version, has_path) in [(store.at(1), false), (store.latest(), true)] {
         let version = version.unwrap();
         let [a, b] = ["a", "b"].map(|id| version.find_vertex(id, &run).unwrap());
-        let options = PathOptions { count: 1, weight: version.weight_property() };
+        let options = PathOptions { weight: version.weight_property(), ..PathOptions::default() };
         let found = paths(&version, a, b, options, &run);
         assert_eq!(found.ok().map(|found| f64::from(found[0].length())), has_path.then_some(5.0));
     }

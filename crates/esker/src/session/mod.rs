@@ -45,7 +45,7 @@ use crate::window::Times;
 
 pub use importing::{NewDatabase, import, import_with};
 pub use options::SessionOptions;
-pub use selection::{Selected, Selection, WindowSelection, check_all_vertices};
+pub use selection::{LocalSelection, Selected, Selection, WindowSelection, check_all_vertices};
 pub use versions::VersionSource;
 
 /// An open database, with the threads and the memory limit of all that is computed on it.

@@ -1,11 +1,15 @@
 //! Which graph of a database is computed on.
 
+use std::sync::Arc;
+
 use esker_graph::{Run, Setting, message};
+use esker_store::format::PropertyRecord;
 use esker_store::manifest::VersionSelector;
-use esker_store::windows::Copies;
+use esker_store::windows::{Copies, TimeWindow};
 use esker_store::{Version, View};
 
 use crate::error::{Error, Result};
+use crate::local::{LocalGraph, PathDirection};
 use crate::selection::{Condition, Conditions, check_kinds, notes};
 use crate::window::{EpochUnit, Span, TimePoint, Times, WindowRules};
 
@@ -87,6 +91,29 @@ pub struct Selected {
     pub warnings: Vec<String>,
     /// Why the view has no edges, if it has none.
     pub note: Option<String>,
+}
+
+/// The edges that a selection gives to small questions.
+#[derive(Debug, Clone)]
+pub struct LocalSelection {
+    conditions: Option<Arc<Conditions>>,
+    /// The property that holds the times, and their range.
+    window: Option<(PropertyRecord, TimeWindow)>,
+    /// Which way paths lead over the edges.
+    pub direction: PathDirection,
+    /// Conditions that no edge can meet.
+    pub warnings: Vec<String>,
+}
+
+impl LocalSelection {
+    /// The edges of the version that they were selected of.
+    pub fn graph<'a>(&'a self, version: &'a Version) -> LocalGraph<'a> {
+        let graph = LocalGraph::new(version, self.conditions.as_deref());
+        match &self.window {
+            Some((times, window)) => graph.within(times, *window),
+            None => graph,
+        }
+    }
 }
 
 impl Selection {
@@ -191,15 +218,7 @@ impl Selection {
         let conditions = Conditions::with_checked_kinds(&self.conditions, &self.kinds, version, run)?;
         let view = if self.reversed { view.reversed() } else { view };
         let view = if self.undirected { view.as_undirected() } else { view };
-        let mut times = None;
-        let mut range = None;
-        if let Some(window) = &self.window {
-            let found = Times::ending(&view, window.time.as_deref(), window.unit, run)?.under(&window.rules);
-            let end = self.end();
-            range =
-                Some(found.window(window.length, window.until.as_ref().or(end.as_ref()), window.copies)?);
-            times = Some(found);
-        }
+        let (times, range) = self.range(&view, run)?.unzip();
         let window = times.as_ref().map(|times| times.property.as_str()).zip(range);
         let view = match (conditions, window) {
             (Some(conditions), window) => view.filtered(conditions, window, self.all_vertices, run)?,
@@ -208,6 +227,48 @@ impl Selection {
         };
         let note = empty_note(&view, times.as_ref(), run)?;
         Ok(Selected { view, times, warnings, note })
+    }
+
+    /// The times of the edges, and the range that the window is, if there is one.
+    fn range(&self, view: &View, run: &Run) -> Result<Option<(Times, TimeWindow)>> {
+        let Some(window) = &self.window else { return Ok(None) };
+        let times = Times::ending(view, window.time.as_deref(), window.unit, run)?.under(&window.rules);
+        let end = self.end();
+        let range = times.window(window.length, window.until.as_ref().or(end.as_ref()), window.copies)?;
+        Ok(Some((times, range)))
+    }
+
+    /// What small questions about the selected edges read: no more than the lists that they need.
+    ///
+    /// # Errors
+    /// As [`Selection::of`], and [`Error::Usage`] for a window that joins edges, and to keep all vertices.
+    pub fn local(&self, version: &Version, run: &Run) -> Result<LocalSelection> {
+        self.check(version)?;
+        if self.all_vertices {
+            return Err(Error::usage(message![Setting::AllVertices, " has no effect on single edges"]));
+        }
+        if self.window.as_ref().is_some_and(|window| window.copies != Copies::All) {
+            return Err(Error::usage("a window that joins edges has no single ones".to_owned()));
+        }
+        let direction = match (self.reversed, self.undirected) {
+            (true, _) if !version.is_directed() => {
+                return Err(Error::usage(message![
+                    Setting::Reverse,
+                    " has no effect: the graph is undirected"
+                ]));
+            }
+            (_, true) => PathDirection::Either,
+            (true, false) => PathDirection::Against,
+            (false, false) => PathDirection::Along,
+        };
+        let warnings = notes(&self.conditions, version)?;
+        check_kinds(&self.kinds, &[version])?;
+        let conditions = Conditions::with_checked_kinds(&self.conditions, &self.kinds, version, run)?;
+        let window = match self.range(&version.view(), run)? {
+            Some((times, range)) => Some((version.edge_property(&times.property)?.clone(), range)),
+            None => None,
+        };
+        Ok(LocalSelection { conditions, window, direction, warnings })
     }
 
     /// Refuses choices that have no effect, and an integer that stood for a time: it chose the version, and

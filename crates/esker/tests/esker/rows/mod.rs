@@ -5,3 +5,4 @@ mod world;
 mod conditions;
 mod groups;
 mod kinds;
+mod paths;
