@@ -17,6 +17,14 @@ pub(crate) struct GroupArgs {
     /// source.NAME, target.NAME and vertex.NAME. Without it, measures are of all rows
     #[arg(long, value_name = "KEY,...")]
     group_by: Vec<String>,
+    #[command(flatten)]
+    measures: MeasureArgs,
+}
+
+/// What is computed of rows.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Groups")]
+pub(crate) struct MeasureArgs {
     /// Count the rows of a group
     #[arg(long)]
     count: bool,
@@ -61,7 +69,7 @@ pub(crate) struct SortArgs {
 impl GroupArgs {
     /// Whether groups are asked for, not a list.
     pub(crate) fn asks(&self) -> bool {
-        !self.group_by.is_empty() || !self.measures().is_empty()
+        !self.group_by.is_empty() || !self.measures.measures().is_empty()
     }
 
     pub(crate) fn keys(&self) -> Result<Vec<GroupKey>, Failure> {
@@ -69,6 +77,13 @@ impl GroupArgs {
         Ok(keys.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
+    /// As [`MeasureArgs::measures`].
+    pub(crate) fn measures(&self) -> Vec<Measure> {
+        self.measures.measures()
+    }
+}
+
+impl MeasureArgs {
     /// Sums, means, minima, maxima, then the count: the first one sorts the rows.
     pub(crate) fn measures(&self) -> Vec<Measure> {
         let of = |names: &[String], measure: fn(String) -> Measure| {
@@ -91,13 +106,19 @@ impl SortArgs {
 
     /// That of a list, of which a table for people shows the first rows; and whether it is such a table.
     pub(crate) fn order_of_list(&self) -> Result<(GroupOrder, bool), Failure> {
+        self.expect_column()?;
+        let is_cut = self.top.is_none() && self.format() == RowFormat::Table;
+        let order = self.order();
+        Ok((GroupOrder { top: if is_cut { Some(LISTED_ROWS + 1) } else { order.top }, ..order }, is_cut))
+    }
+
+    /// Refuses a direction of sorting without a column.
+    pub(crate) fn expect_column(&self) -> Result<(), Failure> {
         if self.sort.is_none() && (self.ascending || self.descending) {
             let message = "--ascending and --descending of a list need --sort, which names the column";
             return Err(Failure::Usage(message.to_owned()));
         }
-        let is_cut = self.top.is_none() && self.format() == RowFormat::Table;
-        let order = self.order();
-        Ok((GroupOrder { top: if is_cut { Some(LISTED_ROWS + 1) } else { order.top }, ..order }, is_cut))
+        Ok(())
     }
 
     pub(crate) fn format(&self) -> RowFormat {

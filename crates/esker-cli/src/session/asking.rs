@@ -23,14 +23,21 @@ use crate::show::text;
 /// The database, the version and the form of the answer.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AskArgs {
+    #[command(flatten)]
+    subject: SubjectArgs,
+    #[command(flatten)]
+    form: FormArgs,
+}
+
+/// The database, the version, and which of its edges count.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SubjectArgs {
     /// The database
     database: PathBuf,
     #[command(flatten)]
     at: AtArgs,
     #[command(flatten)]
     part: WhereArgs,
-    #[command(flatten)]
-    form: FormArgs,
 }
 
 /// The form of the answer.
@@ -51,7 +58,7 @@ pub(crate) struct Asked {
     pub(crate) run: Run,
 }
 
-impl AskArgs {
+impl SubjectArgs {
     /// Opens the version.
     pub(crate) fn open(&self) -> Result<Asked, Failure> {
         let selection = Selection {
@@ -61,6 +68,13 @@ impl AskArgs {
             ..Selection::default()
         };
         Asked::open(&self.database, &selection)
+    }
+}
+
+impl AskArgs {
+    /// Opens the version.
+    pub(crate) fn open(&self) -> Result<Asked, Failure> {
+        self.subject.open()
     }
 
     /// Prints the answer.

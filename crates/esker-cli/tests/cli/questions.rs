@@ -46,6 +46,48 @@ fn vertices_and_their_edges() {
 }
 
 #[test]
+fn edges_of_vertices_are_sorted_cut_and_added_up() {
+    let place = town();
+    place.file(
+        "pay.csv",
+        "from,to,amount,rate\na,e,5,0.5\na,b,,1.5\na,c,7,\na,d,5,2\nb,a,9223372036854775807,1\nc,a,9223372036854775807,1\nd,a,2,1\n",
+    );
+    place.ok("import pay.csv p.esker --property all");
+    let rows = |options: &str| place.ok(&format!("neighbors p.esker {options} --format csv"));
+    let csv = |rows: &str| format!("source,target,amount,rate\n{rows}");
+    assert_eq!(rows("a --sort amount"), csv("a,c,7,\na,d,5,2.0\na,e,5,0.5\na,b,,1.5\n"));
+    assert_eq!(rows("a --sort amount --ascending --top 2"), csv("a,d,5,2.0\na,e,5,0.5\n"));
+    assert_eq!(rows("a --sort target --ascending --top 1"), csv("a,b,,1.5\n"));
+    let cut = place.run("neighbors p.esker a --sort rate --top 1");
+    assert!(String::from_utf8_lossy(&cut.stderr).contains("the first 1 of 4 edges"), "{cut:?}");
+    assert!(place.run("neighbors p.esker a --top 4").stderr.is_empty());
+    assert_eq!(rows("a --sum amount --sum rate --count"), "sum_amount,sum_rate,count\n17,4.0,4\n");
+    assert_eq!(rows("a --direction both --count --where amount>2"), "count\n5\n");
+    assert_eq!(rows("e --sum amount --count --max rate"), "sum_amount,max_rate,count\n,,0\n");
+    // An edge between two of the vertices counts once, and so does a vertex.
+    assert_eq!(rows("a e a --direction both --count"), "count\n7\n");
+    assert_eq!(rows("a d a --direction both --sum rate"), rows("d a --direction both --sum rate"));
+    let all = place.ok("edges p.esker --count --sum rate --format csv");
+    assert_eq!(rows("a b c d e --direction both --count --sum rate"), all);
+    assert_eq!(rows("b --sum amount"), "sum_amount\n9223372036854775807\n");
+    assert_eq!(rows("b c --sum amount"), "sum_amount\n18446744073709551614\n");
+    for (code, options, words) in [
+        (2, "b c d --sum amount", "does not fit in 64 bits"),
+        (2, "a --sum target", "no property"),
+        (2, "a --sum amount --sum amount", "would be there twice"),
+        (2, "a --sort nothing", "there is no column"),
+        (2, "a --ascending", "need --sort"),
+        (2, "a --count --top 3", "have no effect on --count"),
+        (1, "a q --count", "no vertex has the id"),
+    ] {
+        place.fails(code, &format!("neighbors p.esker {options}"), words);
+    }
+    place.ok("import pay.csv u.esker --property all --undirected");
+    let all = place.ok("edges u.esker --count --format csv");
+    assert_eq!(place.ok("neighbors u.esker e d c b a --count --format csv"), all);
+}
+
+#[test]
 fn searches_stop_at_a_depth_or_a_target() {
     let place = town();
     let bfs =

@@ -38,7 +38,7 @@ impl Measure {
     }
 
     /// The property that it reads.
-    pub(super) fn property(&self) -> Option<&str> {
+    pub(crate) fn property(&self) -> Option<&str> {
         match self {
             Self::Count => None,
             Self::Sum(name) | Self::Mean(name) | Self::Min(name) | Self::Max(name) => Some(name),
@@ -49,7 +49,7 @@ impl Measure {
 /// A measure of all groups. Sums do not depend on the order of the rows: those of integers are exact, those
 /// of floats as [`ExactSum`] says.
 #[derive(Debug, Clone)]
-pub(super) struct MeasureColumn {
+pub(crate) struct MeasureColumn {
     measure: Measure,
     property: Option<PropertyRecord>,
     cells: Vec<MeasureCell>,
@@ -68,7 +68,7 @@ struct MeasureCell {
 
 impl MeasureColumn {
     /// Refuses a property whose values have no such measure.
-    pub(super) fn new(measure: Measure, property: Option<PropertyRecord>) -> Result<Self> {
+    pub(crate) fn new(measure: Measure, property: Option<PropertyRecord>) -> Result<Self> {
         if let Some(property) = &property {
             let has_sum = property.is_number();
             let has_order =
@@ -99,7 +99,7 @@ impl MeasureColumn {
         self.is_sum() && matches!(element, Some(ElementType::F32 | ElementType::F64))
     }
 
-    pub(super) fn grow(&mut self, groups: usize) {
+    pub(crate) fn grow(&mut self, groups: usize) {
         self.cells.resize(groups, MeasureCell::default());
         if self.adds_reals() {
             self.reals.resize(groups, ExactSum::default());
@@ -107,7 +107,7 @@ impl MeasureColumn {
     }
 
     /// Adds a row to a group; `None`: its value is missing.
-    pub(super) fn add(&mut self, group: usize, bits: Option<u64>) {
+    pub(crate) fn add(&mut self, group: usize, bits: Option<u64>) {
         let cell = &mut self.cells[group];
         let Some(property) = &self.property else {
             cell.count += 1;
@@ -220,7 +220,7 @@ impl MeasureColumn {
     ///
     /// # Errors
     /// [`Error::Usage`] if a sum does not fit in 64 bits, or in a float.
-    pub(super) fn value(&self, group: usize) -> Result<Value> {
+    pub(crate) fn value(&self, group: usize) -> Result<Value> {
         let cell = &self.cells[group];
         let Some(property) = &self.property else { return Ok(cell.count.into()) };
         if cell.count == 0 {
@@ -243,12 +243,12 @@ impl MeasureColumn {
         }
     }
 
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         self.measure.column()
     }
 
     /// Whether it reads this property.
-    pub(super) fn reads(&self) -> Option<&PropertyRecord> {
+    pub(crate) fn reads(&self) -> Option<&PropertyRecord> {
         self.property.as_ref()
     }
 }

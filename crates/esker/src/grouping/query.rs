@@ -8,7 +8,7 @@ use crate::window::Span;
 
 impl GroupQuery {
     /// Refuses a key or a measure that is asked for twice.
-    pub(super) fn expect_each_once(&self) -> Result<()> {
+    pub(crate) fn expect_each_once(&self) -> Result<()> {
         let keys = self.by.iter().map(GroupKey::to_string);
         let mut names: Vec<String> = keys.chain(self.measures.iter().map(Measure::column)).collect();
         names.sort_unstable();

@@ -14,7 +14,7 @@ const SORTED_ROWS: usize = 1 << 14;
 
 /// A number of a column.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Number {
+pub(crate) enum Number {
     Whole(i128),
     Real(f64),
 }
@@ -49,7 +49,7 @@ impl Number {
 
 /// A value by which rows are sorted: numbers, times and ids by size, texts by their bytes.
 #[derive(Debug, Clone)]
-pub(super) enum SortKey {
+pub(crate) enum SortKey {
     Missing,
     Number(Number),
     Text(Box<[u8]>),
@@ -65,7 +65,7 @@ impl SortKey {
     }
 
     /// The order of two values; missing ones are last, whatever the order.
-    pub(super) fn compared(&self, other: &Self, ascending: bool) -> Ordering {
+    pub(crate) fn compared(&self, other: &Self, ascending: bool) -> Ordering {
         let order = match (self, other) {
             (Self::Missing, Self::Missing) => return Ordering::Equal,
             (Self::Missing, _) => return Ordering::Greater,
@@ -133,7 +133,7 @@ impl RowMemory {
 ///
 /// # Errors
 /// Cancellation.
-pub(super) fn sorted<T>(
+pub(crate) fn sorted<T>(
     rows: Vec<T>,
     order: impl Fn(&T, &T) -> Ordering,
     top: usize,

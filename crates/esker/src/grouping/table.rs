@@ -94,7 +94,7 @@ pub(super) fn told_apart(names: impl Iterator<Item = String>) -> Vec<String> {
 ///
 /// # Errors
 /// [`Error::Usage`] that names those there are.
-pub(super) fn place_of(column: &str, columns: &[String]) -> Result<usize> {
+pub(crate) fn place_of(column: &str, columns: &[String]) -> Result<usize> {
     columns.iter().position(|own| own == column).ok_or_else(|| {
         Error::usage(format!("there is no column {column:?} to sort by: there are {}", columns.join(", ")))
     })

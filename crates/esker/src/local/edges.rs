@@ -83,6 +83,22 @@ pub struct LocalEdge<'a> {
     pub values: Vec<PropertyValue<'a>>,
 }
 
+impl<'a> LocalEdge<'a> {
+    /// The edge at a place in a list of `v`.
+    pub(super) fn of_list(
+        version: &'a Version,
+        direction: Direction,
+        v: VertexId,
+        edges: &VertexEdges<'a>,
+        index: usize,
+    ) -> Result<Self> {
+        let values = version.edge_properties().map(|property| value(version, edges, property, index));
+        let other = edges.targets()[index];
+        let (source, target) = if direction == Direction::Out { (v, other) } else { (other, v) };
+        Ok(Self { source, target, values: values.collect::<Result<_>>()? })
+    }
+}
+
 /// Which edges of a vertex count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Incidence {
@@ -155,21 +171,33 @@ pub fn edges_of<'a>(
     reach: Incidence,
 ) -> Result<Vec<LocalEdge<'a>>> {
     let graph = graph.into();
-    let version = graph.version;
-    let directions = reach.directions(version)?;
     let mut found = Vec::new();
+    each_edge(graph, v, reach, |direction, edges, index| {
+        found.push(LocalEdge::of_list(graph.version, direction, v, edges, index)?);
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Calls `take` with each edge of a vertex: the list that holds it, and its place there.
+pub(super) fn each_edge<'a>(
+    graph: LocalGraph<'a>,
+    v: VertexId,
+    reach: Incidence,
+    mut take: impl FnMut(Direction, &VertexEdges<'a>, usize) -> Result<()>,
+) -> Result<()> {
+    let directions = reach.directions(graph.version)?;
     for &direction in directions {
         let edges = graph.edges(direction, v)?;
         for (index, &other) in edges.targets().iter().enumerate() {
-            if direction == Direction::In && other == v && directions.len() == 2 {
-                continue; // A self-loop, which the out-edges had.
+            // The out-edges had a self-loop.
+            let is_known = direction == Direction::In && other == v && directions.len() == 2;
+            if !is_known {
+                take(direction, &edges, index)?;
             }
-            let values = version.edge_properties().map(|property| value(version, &edges, property, index));
-            let (source, target) = if direction == Direction::Out { (v, other) } else { (other, v) };
-            found.push(LocalEdge { source, target, values: values.collect::<Result<_>>()? });
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 /// The number of edges that leave a vertex, and of those that arrive: `None` if in-edges are not stored.

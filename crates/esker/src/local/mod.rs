@@ -4,11 +4,13 @@
 //! Memory: a few dozen bytes for each vertex that is met.
 
 mod edges;
+mod listed;
 mod path;
 mod search;
 #[cfg(test)]
 mod tests;
 
 pub use edges::{Incidence, LocalEdge, LocalGraph, between, degrees, edges_of, within};
+pub use listed::{edges_of_all, measure_edges, sort_edges};
 pub use path::{Path, PathDirection, PathLength, PathOptions};
 pub use search::paths;
