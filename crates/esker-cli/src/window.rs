@@ -1,6 +1,7 @@
 //! `esker window`: an algorithm on windows that follow each other.
 
 mod args;
+mod alerts;
 mod series;
 mod following;
 
@@ -14,6 +15,7 @@ use crate::show::progress::Bar;
 use crate::show::rows::PrintedRows;
 use crate::show::text;
 
+use alerts::WindowAlerts;
 pub(crate) use args::WindowCommand;
 use series::Series;
 
@@ -35,10 +37,12 @@ impl WindowCommand {
         // Windows end as those of the whole version.
         let times = self.of_window.times(&version.view(), self.time.as_deref(), &self.zone, &run)?;
         let (shown, format) = (self.shown(), self.row_format());
+        let mut alerts = WindowAlerts::of(self, entry, &view)?;
         let mut series = Series { command: self, entry, params, shown, format, view, times, run };
         if self.follow {
             bar.finish();
-            return series.follow();
+            let ended = series.follow(alerts.as_mut());
+            return ended.and(alerts.map_or(Ok(()), |alerts| alerts.finish()));
         }
         let mut rows = PrintedRows::new(format);
         let count = series.show(&mut rows, file.as_mut(), &bar);

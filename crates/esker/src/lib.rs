@@ -75,6 +75,7 @@ pub mod grouping;
 pub mod local;
 pub mod graph500;
 pub mod follow;
+pub mod alert;
 pub mod doctor;
 pub mod session;
 

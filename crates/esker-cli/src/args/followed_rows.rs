@@ -27,6 +27,11 @@ pub(crate) struct FollowedRowsArgs {
 }
 
 impl FollowedRowsArgs {
+    /// The form that was asked for by name.
+    pub(crate) fn given(&self) -> Option<RowFormat> {
+        self.format
+    }
+
     /// The form of the rows.
     ///
     /// # Errors

@@ -17,6 +17,7 @@ pub(crate) mod write_options;
 pub(crate) mod remembered;
 pub(crate) mod importing;
 pub(crate) mod followed_rows;
+pub(crate) mod alerting;
 pub(crate) mod grouping;
 pub(crate) mod short_help;
 pub(crate) mod algorithm;

@@ -5,3 +5,4 @@ pub(crate) mod opening;
 pub(crate) mod asking;
 pub(crate) mod writing;
 pub(crate) mod feeding;
+pub(crate) mod telling;

@@ -1,6 +1,5 @@
 //! `esker follow`: an answer that follows the versions of a database.
 
-use std::fmt;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use esker::Error;
-use esker::answer::{Value, Values};
+use esker::alert::{FollowAlerts, SmallChanges};
 use esker::catalogue::{Entry, Params};
 use esker::follow::beginning::first_window;
-use esker::follow::{Changed, Follow, FollowStep, KeptValues, Method, Resumed};
-use esker::graph::{Budget, Run, RunOptions, Stop, vertex};
+use esker::follow::{Follow, FollowStep, Resumed};
+use esker::graph::{Budget, Run, RunOptions, Stop};
 use esker::plan::Request;
 use esker::selection::Conditions;
 use esker::session::check_all_vertices;
@@ -20,26 +19,23 @@ use esker::store::io::RealDisk;
 use esker::store::manifest::VersionSelector;
 use esker::store::{self, Follower, Store, Version, View};
 use esker::window::{MovingWindow, Span, Step, Times};
-use serde_json::json;
 
+use crate::args::alerting::AlertArgs;
 use crate::args::algorithm_args::AlgorithmArgs;
 use crate::args::at::{number_of, parse_version};
 use crate::args::choice::needs_window;
 use crate::args::followed_rows::FollowedRowsArgs;
 use crate::args::resources::ResourceArgs;
 use crate::args::selecting::WhereArgs;
-use crate::args::size::counted;
 use crate::args::window_args::{TIME_HELP, WindowArgs, ZoneArgs};
 use crate::failure::{Failure, Outcome};
-use crate::interrupt::{self, cancel_on_signals};
+use crate::interrupt::cancel_on_signals;
 use crate::session::opening::{later_bytes_on, with_later};
-use crate::show::answer_rows::{answer_rows, ranked_rows, value_json};
+use crate::session::telling::{ChosenRows, FollowPrinter, Lost};
 use crate::show::progress::Bar;
-use crate::show::rows::{PrintedRows, RowFormat, RowTable};
+use crate::show::rows::RowFormat;
 use crate::show::text;
 
-/// Rows that are made before they are printed, in forms that allow it.
-const PRINTED_ROWS: usize = 1 << 12;
 /// Time between two looks for a new version.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// The least time between two writes of the state.
@@ -66,6 +62,8 @@ const KEEP_PARTS: u32 = 50;
   esker follow wcc web.esker --top 3 --format csv
   esker follow pagerank web.esker --top 10
   esker follow bfs web.esker -p source=alice --from 1 --once
+  esker follow pagerank web.esker --alert 'rank > 0.1' --exec 'cat >> alerts'
+  esker follow wcc web.esker --from 1 --once --alert 'size > 3'
   esker follow pagerank timed.esker --window 24h --top 10
   esker follow wcc timed.esker --window 1h --every 15m --from 1 --once
   esker follow wcc web.esker --from 1 --once --format table   # what each version so far changed")]
@@ -80,12 +78,14 @@ pub(crate) struct FollowCommand {
     part: WhereArgs,
     #[command(flatten)]
     rows: FollowedRowsArgs,
+    #[command(flatten)]
+    alerts: AlertArgs,
     /// Begin with this version instead of the newest: a number, a tag or a time
     #[arg(long, value_name = "VERSION", value_parser = parse_version)]
     from: Option<VersionSelector>,
     /// Keep the state in the directory of the database, about once a second and at the end, and go on from
     /// the state that an earlier run of the same command kept, printing what changed since
-    #[arg(long, conflicts_with_all = ["from", "kinds", "conditions"])]
+    #[arg(long, conflicts_with_all = ["from", "kinds", "conditions", "min_change"])]
     keep: bool,
     /// Follow the edges of this length of time, such as 90s, 15m, 1h, 7d, or a number in the unit of the
     /// times
@@ -118,73 +118,39 @@ struct Started {
     /// The times, of a window.
     times: Option<Times>,
     lost: Lost,
-}
-
-/// What is not known of the changes since a state was kept.
-enum Lost {
-    Nothing,
-    /// The versions between that of the state and the first one.
-    Between(KeptValues),
-    /// The values of the state, too.
-    All,
-}
-
-impl fmt::Display for Lost {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Nothing => f.write_str("no change is lost"),
-            Self::Between(kept) => write!(f, "printing what has changed since version {}", kept.version()),
-            Self::All => f.write_str("printing all values, as changes from nothing"),
-        }
-    }
-}
-
-/// What was printed.
-struct Printed<'c> {
-    command: &'c FollowCommand,
-    /// The times, of a window.
-    times: Option<Times>,
-    format: RowFormat,
-    rows: PrintedRows,
-    /// The first rows, as they were printed last.
-    top: Option<RowTable>,
-    versions: u64,
-    recomputed: u64,
-    /// Whether states are kept.
-    keeps: bool,
-    /// Whether a step was begun and not ended: the state may be of no version.
-    is_in_step: bool,
+    /// Whether the answer is that of a state, whose changes and alerts were told.
+    is_told: bool,
+    alerts: Option<FollowAlerts>,
 }
 
 impl FollowCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let (entry, params) = self.options.of(&self.algorithm)?;
-        let format = self.rows.format()?;
+        self.check(entry)?;
+        let format = self.format()?;
         let cancel = cancel_on_signals()?;
         let bar = Bar::spinner(false);
         let on_round = Some(bar.on_round(entry.name));
         let run = Arc::new(self.resources.run(&cancel, self.seed, false, on_round)?);
         let started = self.start(entry, &params, &run);
         bar.finish();
-        let Started { mut follower, mut follow, times, lost } = started?;
-        let mut printed = Printed {
-            command: self,
-            times,
+        let Started { mut follower, mut follow, times, lost, is_told, alerts } = started?;
+        let chosen = ChosenRows {
+            top: self.rows.top,
+            initial: self.rows.initial,
+            are_replaced: self.alerts.replaces_rows(),
             format,
-            rows: PrintedRows::new(format),
-            top: None,
-            versions: 0,
-            recomputed: 0,
-            keeps: self.keep,
-            is_in_step: false,
         };
+        let small = self.alerts.min_change.map(|least| SmallChanges::new(least, &run)).transpose()?;
+        let mut printed = FollowPrinter::new(chosen, times, alerts, self.alerts.sink(), small);
+        printed.keeps = self.keep;
         // What is printed twice after a kill does no harm.
-        printed.first(&mut follow, lost)?;
+        printed.first(&mut follow, lost, is_told, &run)?;
         printed.keep(&follow)?;
         let ended = self.follow(&mut follower, &mut follow, &run, &mut printed);
         let kept = if printed.is_in_step { Ok(()) } else { printed.keep(&follow) };
-        printed.finish()?;
-        ended.and(kept)
+        let finished = printed.finish();
+        ended.and(kept).and(finished)
     }
 
     fn start(&self, entry: &'static Entry, params: &Params, run: &Arc<Run>) -> Result<Started, Failure> {
@@ -210,6 +176,7 @@ impl FollowCommand {
             Some((windowed, times)) => (windowed, Some(times)),
             None => (view, None),
         };
+        let alerts = self.alerts.rule().map(|rule| FollowAlerts::new(&rule, entry, &view)).transpose()?;
         let mut lost = Lost::Nothing;
         if self.keep {
             let Resumed { follow, refused, forgotten } = Follow::resume(&view, open, entry, params, run)?;
@@ -220,12 +187,35 @@ impl FollowCommand {
                 ));
             }
             if let Some(follow) = follow {
-                return Ok(Started { follower, follow, times, lost });
+                return Ok(Started { follower, follow, times, lost, is_told: true, alerts });
             }
         }
         let follow = Follow::start(view, entry, params, Arc::clone(run));
         let follow = follow.map_err(|error| with_later(error, later_bytes))?;
-        Ok(Started { follower, follow, times, lost })
+        Ok(Started { follower, follow, times, lost, is_told: false, alerts })
+    }
+
+    /// Refuses options that make no sense together.
+    fn check(&self, entry: &Entry) -> Outcome {
+        let rows = &self.rows;
+        self.alerts.check(rows.given(), &[("--top", rows.top.is_some())])?;
+        if self.alerts.min_change.is_some() && rows.top.is_some() && self.alerts.rule().is_none() {
+            let message =
+                "--min-change has no effect: --top prints the first rows of each version as they are";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+        let is_of_figures = !entry.has_rows();
+        if self.alerts.min_change.is_some() && is_of_figures {
+            let (name, figures) = (entry.name, entry.figures.join(", "));
+            let message = format!("--min-change has no effect: {name} answers with figures only ({figures})");
+            return Err(Failure::Usage(message));
+        }
+        Ok(())
+    }
+
+    /// The form of the rows, or of alerts in their place.
+    fn format(&self) -> Result<RowFormat, Failure> {
+        if self.alerts.replaces_rows() { Ok(RowFormat::Jsonl) } else { self.rows.format() }
     }
 
     /// The edges of a version that are followed.
@@ -281,7 +271,7 @@ impl FollowCommand {
         follower: &mut Follower,
         follow: &mut Follow,
         run: &Run,
-        printed: &mut Printed<'_>,
+        printed: &mut FollowPrinter,
     ) -> Outcome {
         let mut passed = follow.version();
         let mut pause = KeepPause { since: Instant::now(), wait: KEEP_EVERY, version: follow.version() };
@@ -299,7 +289,7 @@ impl FollowCommand {
                 let step = to.and_then(|to| self.advance(follow, &to, run));
                 if let Some((step, times)) = step.map_err(|failure| of_version(failure, number))? {
                     printed.times = times;
-                    printed.update(follow, &step)?;
+                    printed.update(follow, &step, run)?;
                 }
                 printed.is_in_step = false;
                 pause.keep_if_due(printed, follow)?;
@@ -327,7 +317,7 @@ struct KeepPause {
 
 impl KeepPause {
     /// Keeps the state if it has changed, and that was long enough ago.
-    fn keep_if_due(&mut self, printed: &mut Printed<'_>, follow: &Follow) -> Outcome {
+    fn keep_if_due(&mut self, printed: &mut FollowPrinter, follow: &Follow) -> Outcome {
         if printed.keeps && follow.version() != self.version && self.since.elapsed() >= self.wait {
             let begin = Instant::now();
             printed.keep(follow)?;
@@ -341,116 +331,4 @@ impl KeepPause {
 /// A failure, with the version that it is about.
 fn of_version(failure: Failure, number: u64) -> Failure {
     failure.between(&format!("version {number}: "), "")
-}
-
-impl Printed<'_> {
-    /// Says where it begins, and prints the first rows that were asked for.
-    fn first(&mut self, follow: &mut Follow, lost: Lost) -> Outcome {
-        let figures: Vec<String> = follow
-            .facts()
-            .iter()
-            .map(|(name, fact)| format!("{name} {}", crate::show::answer_rows::fact_json(fact)))
-            .collect();
-        let (name, version) = (follow.entry().name, follow.version());
-        let method = if follow.updates() { "" } else { ", computed anew at each step" };
-        text::remark(&format!("following {name} from version {version}{method}: {}", figures.join(", ")));
-        if self.command.rows.top.is_some() {
-            return self.print_top(follow);
-        }
-        match (follow.answer().columns.first(), lost) {
-            (Some(_), Lost::Between(kept)) => {
-                self.print_changed(follow, follow.changed_since(&kept).into_iter())
-            }
-            (Some(column), lost) if self.command.rows.initial || matches!(lost, Lost::All) => {
-                self.print_initial(follow, &column.values)
-            }
-            _ => self.print_top(follow),
-        }
-    }
-
-    /// Prints the values of the first version, as changes from nothing.
-    fn print_initial(&mut self, follow: &Follow, values: &Values) -> Outcome {
-        let all = (0..values.len()).map(|v| (vertex(v), values.get(v)));
-        let present = all.filter(|(_, new)| !new.is_same(Value::Missing));
-        let changed = present.map(|(vertex, new)| Changed { vertex, old: Value::Missing, new });
-        self.print_changed(follow, changed)
-    }
-
-    fn print_changed(&mut self, follow: &Follow, changed: impl Iterator<Item = Changed>) -> Outcome {
-        let value = |value| value_json(follow.view().version(), value);
-        let mut changed = changed.peekable();
-        loop {
-            let mut rows = RowTable::of(["vertex", "old", "new"]);
-            for changed in changed.by_ref().take(PRINTED_ROWS) {
-                let [vertex, old, new] = [Value::Vertex(changed.vertex), changed.old, changed.new].map(value);
-                rows.push(vec![vertex?, old?, new?]);
-            }
-            self.print_of(follow, rows)?;
-            if changed.peek().is_none() {
-                return Ok(());
-            }
-        }
-    }
-
-    fn update(&mut self, follow: &mut Follow, update: &FollowStep) -> Outcome {
-        self.versions += 1;
-        self.recomputed += u64::from(update.method == Method::Recompute);
-        if self.command.rows.top.is_some() || follow.answer().columns.is_empty() {
-            return self.print_top(follow);
-        }
-        self.print_changed(follow, update.changed.iter().copied())
-    }
-
-    /// Prints rows under the version, and the end of its window.
-    fn print_of(&mut self, follow: &Follow, rows: RowTable) -> Outcome {
-        let end = follow.view().window_index().map(|index| index.window().until);
-        let mut found = rows;
-        if let (Some(end), Some(times)) = (end, &self.times) {
-            let mut of_window = RowTable::default();
-            of_window.append("until", &json!(times.format(end)), found);
-            found = of_window;
-        }
-        let mut of_version = RowTable::default();
-        of_version.append("version", &json!(follow.version()), found);
-        self.rows.add(of_version)
-    }
-
-    /// Prints the first rows, or the figures of an answer without rows, if they are not those that were
-    /// printed last.
-    fn print_top(&mut self, follow: &mut Follow) -> Outcome {
-        if self.command.rows.top.is_none() && !follow.answer().columns.is_empty() {
-            return Ok(());
-        }
-        let found = match self.command.rows.top.filter(|_| !follow.answer().columns.is_empty()) {
-            Some(count) => {
-                let ranked = follow.top(count, interrupt::token())?;
-                ranked_rows(follow.view().version(), follow.answer(), &ranked, self.format)?
-            }
-            None => {
-                answer_rows(follow.view().version(), follow.answer(), self.command.rows.top, self.format)?
-            }
-        };
-        if self.top.as_ref() == Some(&found) {
-            return Ok(());
-        }
-        self.top = Some(found.clone());
-        self.print_of(follow, found.or_missing())
-    }
-
-    /// Keeps the state, if it is to be kept. If it cannot be, says so once.
-    fn keep(&mut self, follow: &Follow) -> Outcome {
-        if self.keeps && !follow.keep()? {
-            self.keeps = false;
-            let name = follow.entry().name;
-            text::remark(&format!("--keep has no effect: the state of {name} is not kept"));
-        }
-        Ok(())
-    }
-
-    fn finish(&self) -> Outcome {
-        self.rows.finish()?;
-        let versions = counted(self.versions, "version", "versions");
-        text::remark(&format!("followed {versions}, {} of them by computing anew", self.recomputed));
-        Ok(())
-    }
 }

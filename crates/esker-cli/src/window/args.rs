@@ -12,6 +12,7 @@ use esker::selection::Conditions;
 use esker::store::{Version, View};
 use esker::window::{Alignment, Span, Step, TimePoint, Times};
 
+use crate::args::alerting::AlertArgs;
 use crate::args::algorithm_args::AlgorithmArgs;
 use crate::args::at::AtArgs;
 use crate::args::residency::AccessArgs;
@@ -36,7 +37,8 @@ use crate::show::shown::{STANDARD_OUTPUT, ShownRows};
   esker window pagerank timed.esker --length 1d --every 1d --copies weighted --top 1
   esker window wcc timed.esker --length 1d --every-edges 2 --top 1
   esker window pagerank timed.esker --length 1d --output ranks.parquet
-  esker window wcc timed.esker --length 1h --follow   # until Ctrl-C")]
+  esker window wcc timed.esker --length 1h --follow   # until Ctrl-C
+  esker window wcc timed.esker --length 1h --follow --alert 'size > 1000'")]
 pub(crate) struct WindowCommand {
     /// The algorithm; `esker run --list` lists them
     pub(super) algorithm: String,
@@ -72,6 +74,8 @@ pub(crate) struct WindowCommand {
     /// With --follow, if several windows have ended: show all of them (wait), or the newest only (skip)
     #[arg(long, value_enum, value_name = "WHAT", requires = "follow")]
     pub(super) overrun: Option<OverrunArg>,
+    #[command(flatten)]
+    pub(super) alerts: AlertArgs,
     #[arg(long, value_name = "NAME", help = TIME_HELP, help_heading = "Windows")]
     pub(super) time: Option<String>,
     #[command(flatten)]
@@ -164,6 +168,16 @@ impl WindowCommand {
         if self.follow && self.output.is_some() && !self.is_to_stdout() {
             let message =
                 "with --follow a file would never be complete: --output - prints all values as they come";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+        self.alerts
+            .check(self.format, &[("--top", self.top.is_some()), ("--output", self.output.is_some())])?;
+        if self.alerts.min_change.is_some() && self.alerts.rule().is_none() {
+            let message = "--min-change has no effect without alerts: --alert or --alert-new raises them";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+        if self.alerts.rule().is_some() && !self.follow {
+            let message = "alerts are raised as windows end: --alert and --alert-new belong to --follow";
             return Err(Failure::Usage(message.to_owned()));
         }
         if self.access.explain {

@@ -6,6 +6,7 @@ use esker::change::{Expiries, WindowVersion, newest_watermark};
 use esker::store::Store;
 use esker::window::{Step, Times};
 
+use super::alerts::WindowAlerts;
 use super::args::{OverrunArg, WindowCommand};
 use super::series::Series;
 use crate::args::size::counted;
@@ -44,7 +45,7 @@ impl Lateness {
 
 impl Series<'_> {
     /// Shows the rows of windows as versions pass their ends, until a signal.
-    pub(super) fn follow(&mut self) -> Outcome {
+    pub(super) fn follow(&mut self, mut alerts: Option<&mut WindowAlerts>) -> Outcome {
         let is_awaited = self.times.range.is_none();
         if is_awaited {
             self.await_edges()?;
@@ -74,7 +75,10 @@ impl Series<'_> {
                 }
                 for (i, &end) in ends.iter().enumerate() {
                     lateness.say(&ends[i..], &self.times);
-                    printed.add(self.rows_until(&store, &expiries, end)?)?;
+                    let rows = self.rows_until(&store, &expiries, end, alerts.as_deref_mut())?;
+                    if !self.command.alerts.replaces_rows() {
+                        printed.add(rows)?;
+                    }
                     last = Some(end);
                 }
                 if has_all {
@@ -135,7 +139,13 @@ impl Series<'_> {
 
     /// The rows of the windows of all lengths that end at a time, each on the newest version that has its
     /// edges.
-    fn rows_until(&self, store: &Store, expiries: &Expiries, end: i64) -> Result<RowTable, Failure> {
+    fn rows_until(
+        &self,
+        store: &Store,
+        expiries: &Expiries,
+        end: i64,
+        mut alerts: Option<&mut WindowAlerts>,
+    ) -> Result<RowTable, Failure> {
         let mut rows = RowTable::default();
         for length in &self.command.length {
             let after = self.times.earlier(end, *length)?;
@@ -143,7 +153,7 @@ impl Series<'_> {
             match expiries.version_of(after, end) {
                 WindowVersion::Before(version) => {
                     let before = self.command.view_at(&store.at(version)?, &self.run)?;
-                    self.add_rows(&mut rows, None, &before, &[end], lengths)?;
+                    self.add_rows(&mut rows, None, alerts.as_deref_mut(), &before, &[end], lengths)?;
                     continue;
                 }
                 WindowVersion::Expired(version, until) => text::warn(&format!(
@@ -154,7 +164,7 @@ impl Series<'_> {
                 )),
                 WindowVersion::Newest => {}
             }
-            self.add_rows(&mut rows, None, &self.view, &[end], lengths)?;
+            self.add_rows(&mut rows, None, alerts.as_deref_mut(), &self.view, &[end], lengths)?;
         }
         Ok(rows)
     }

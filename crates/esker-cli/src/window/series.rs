@@ -9,6 +9,7 @@ use esker::store::windows::SHARED_WINDOWS_MAX;
 use esker::window::{Span, Times, WindowJob, WindowSeries};
 use serde_json::json;
 
+use super::alerts::WindowAlerts;
 use super::args::WindowCommand;
 use crate::failure::Failure;
 use crate::show::figures::GraphSize;
@@ -54,19 +55,20 @@ impl Series<'_> {
             }
             let mut rows = RowTable::default();
             let file = file.as_deref_mut();
-            count += self.add_rows(&mut rows, file, &self.view, &some, &command.length)?;
+            count += self.add_rows(&mut rows, file, None, &self.view, &some, &command.length)?;
             if self.shown != ShownRows::Nothing {
                 bar.aside(|| printed.add(rows))?;
             }
         }
     }
 
-    /// Adds the rows of the windows of some lengths that end at some times, and writes their values; returns
-    /// their number.
+    /// Adds the rows of the windows of some lengths that end at some times, writes their values, and raises
+    /// their alerts; returns their number.
     pub(super) fn add_rows(
         &self,
         rows: &mut RowTable,
         mut file: Option<&mut StepsFile>,
+        mut alerts: Option<&mut WindowAlerts>,
         view: &View,
         ends: &[i64],
         of_lengths: &[Span],
@@ -98,6 +100,9 @@ impl Series<'_> {
                 file.add(&step, view.version().ids(), &found.answer)?;
             }
             let size = GraphSize { vertices: found.num_vertices, edges: found.num_edges };
+            if let Some(alerts) = &mut alerts {
+                alerts.step(lengths[done], &times.format(found.window.until), view, &found.answer)?;
+            }
             let of_window = self.shown.rows(entry, view, size, &found.answer, self.format)?;
             let mut of_length = RowTable::default();
             of_length.append("length", &json!(lengths[done].to_string()), of_window);

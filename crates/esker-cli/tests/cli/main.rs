@@ -4,6 +4,7 @@
 mod place;
 mod confined;
 
+mod alerts;
 mod choices;
 mod mistakes;
 mod command;

@@ -47,7 +47,7 @@ impl KeptValues {
         Self { version, values, _memory: memory }
     }
 
-    pub(super) fn values(&self) -> &Values {
+    pub(crate) fn values(&self) -> &Values {
         &self.values
     }
 

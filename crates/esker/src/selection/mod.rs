@@ -5,6 +5,7 @@ mod value;
 
 mod codes;
 mod test;
+mod row_test;
 
 mod kinds;
 mod one_kind;
@@ -22,6 +23,7 @@ use codes::text_is_known;
 use kinds::kinds_test;
 pub use kinds::{KindCount, check_kinds, count_kinds, kinds_of};
 use one_kind::leave_one_kind;
+pub(crate) use row_test::{CellType, RowColumn, RowTest};
 use test::{EdgeEnds, EdgeTest, property_of};
 use text::{Comparison, Expression, Operand, Whose};
 use value::TextTest;
@@ -105,12 +107,35 @@ pub struct Condition {
 }
 
 impl Condition {
+    /// The same about rows whose columns have these names and types; `aliases` are further names of columns.
+    ///
+    /// # Errors
+    /// As [`RowTest::new`].
+    pub(crate) fn of_rows(&self, columns: &[RowColumn], aliases: &[(&str, usize)]) -> Result<RowTest> {
+        RowTest::new(&self.expression, columns, aliases)
+    }
+
+    /// Whether it asks about a property, or a column, of this name.
+    pub(crate) fn names(&self, name: &str) -> bool {
+        names(&self.expression, name)
+    }
+
     /// The same about a vertex, whose properties are named without `vertex`.
     ///
     /// # Errors
     /// [`Error::Usage`] for a source or a target.
     pub(crate) fn of_vertices(&self) -> Result<Self> {
         Ok(Self { expression: of_vertices(&self.expression)? })
+    }
+}
+
+fn names(expression: &Expression, name: &str) -> bool {
+    match expression {
+        Expression::All(parts) | Expression::Any(parts) => parts.iter().any(|part| names(part, name)),
+        Expression::Not(part) => names(part, name),
+        Expression::Test(Comparison { operand, .. }) => {
+            operand.whose == Whose::Edge && operand.name.as_deref() == Some(name)
+        }
     }
 }
 

@@ -216,3 +216,44 @@ fn no_column_has_the_name_of_one_of_a_series() {
         }
     }
 }
+
+/// The types of columns, and which are labels of groups, are stated twice: in answers, and for alerts, whose
+/// conditions are checked before there is an answer.
+#[test]
+fn alerts_know_the_types_of_all_columns() {
+    use esker::alert::{AlertRule, SeriesAlerts};
+    use esker::answer::Values;
+
+    let directory = tempfile::tempdir().unwrap();
+    let run = Run::with_threads(2).unwrap();
+    for (name, directed) in [("d.esker", true), ("u.esker", false)] {
+        let csv = b"source,target,weight\nann,bob,0.5\nbob,cid,1.5\ncid,ann,2.5\ncid,dan,1\n";
+        let path = directory.path().join(name);
+        let edges = [esker::import::Input::memory("a.csv", *csv)];
+        let read = esker::import::ReadOptions { directed: Some(directed), ..Default::default() };
+        esker::import::import_inputs(&edges, &path, &read, &Default::default()).unwrap();
+        let view = Store::open(&path).unwrap().latest().unwrap().view();
+        for entry in CATALOGUE {
+            let params = required(entry, "ann");
+            let Ok(answer) = entry.run(&Job { view: &view, run: &run, params: &params, verify: false })
+            else {
+                continue;
+            };
+            let accepts = |condition: Option<String>, min_change: Option<f64>| {
+                let condition = condition.map(|condition| condition.parse().unwrap());
+                let rule = AlertRule { condition, new_rows: true, min_change };
+                SeriesAlerts::new(&rule, entry, &view).is_ok()
+            };
+            for column in &answer.columns {
+                let is = format!("{} of {}: {:?}", column.name, entry.name, column.values);
+                let is_vertex = matches!(column.values, Values::Vertex(_));
+                assert_eq!(accepts(Some(format!("{} = 'ann'", column.name)), None), is_vertex, "{is}");
+                let is_float = matches!(column.values, Values::Float(_));
+                assert!(accepts(Some(format!("{} = 0.5", column.name)), None) || !is_float, "{is}");
+            }
+            if let Some(column) = answer.columns.first() {
+                assert_eq!(accepts(None, Some(1.0)), !column.ranking.is_of_groups(), "{}", entry.name);
+            }
+        }
+    }
+}
