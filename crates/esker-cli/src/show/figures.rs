@@ -33,3 +33,34 @@ pub(crate) fn sized_figures(entry: &Entry, view: &View, size: GraphSize, answer:
     rows.push(sizes.into_iter().chain(entry.figures.iter().map(figure)).collect());
     rows
 }
+
+/// A figure for people: no digit before the point is lost, but of very large numbers, and of small ones the
+/// first digits are shown.
+pub(crate) fn float_text(value: f64) -> String {
+    match value.abs() {
+        size if (1e9..1e15).contains(&size) => format!("{value:.0}"),
+        size if size >= 1e15 => format!("{value:.5e}"),
+        size if size > 0.0 && size < 1e-3 => format!("{value:.2e}"),
+        _ => format!("{value}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::float_text;
+
+    #[test]
+    fn figures_keep_the_digits_before_the_point() {
+        let table = [
+            (0.0, "0"),
+            (12_345.678, "12345.678"),
+            (50_312_345_678.4, "50312345678"),
+            (-1_234_567_890.0, "-1234567890"),
+            (1.234_567_8e18, "1.23457e18"),
+            (0.000_001_234, "1.23e-6"),
+        ];
+        for (value, expected) in table {
+            assert_eq!(float_text(value), expected);
+        }
+    }
+}

@@ -38,7 +38,7 @@ use crate::session::opening::{
     GraphArgs, INPUT_FORMAT, later_bytes_on, open_graph, open_store, refuse_reading,
 };
 use crate::show::answer_rows::{answer_rows, fact_json, value_json};
-use crate::show::figures::{GraphSize, edges_name};
+use crate::show::figures::{GraphSize, edges_name, float_text};
 use crate::show::progress::Bar;
 use crate::show::rows::{RowFormat, bars};
 use crate::show::shown::{STANDARD_OUTPUT, ShownRows, ShownVersions};
@@ -493,8 +493,7 @@ fn describe_weight(entry: &Entry, view: &View) -> Option<String> {
 fn fact_text(fact: &Fact) -> String {
     match fact {
         Fact::Count(value) => value.to_string(),
-        Fact::Float(value) if *value != 0.0 && !(1e-3..1e9).contains(&value.abs()) => format!("{value:.2e}"),
-        Fact::Float(value) => format!("{value}"),
+        Fact::Float(value) => float_text(*value),
         Fact::Flag(value) => if *value { "yes" } else { "no" }.to_owned(),
     }
 }
