@@ -9,7 +9,7 @@ use esker::store::Version;
 use esker::window::{EpochUnit, Span};
 
 use crate::args::at::AtArgs;
-use crate::args::selecting::WhereArgs;
+use crate::args::selecting::{QuotedList, WhereArgs};
 use crate::args::window_args::WindowArgs;
 use crate::failure::Failure;
 use crate::show::text;
@@ -19,6 +19,10 @@ use crate::show::text;
 pub(crate) struct ChoiceArgs {
     #[command(flatten)]
     selected: WhereArgs,
+    /// Leave out these vertices and their edges, as if they were not there; commas separate their ids, and
+    /// quotes hold a comma of an id. The answer has no rows for them, and other vertices stay
+    #[arg(long = "what-if-without", value_name = "ID,...")]
+    without: Vec<QuotedList>,
     /// Turn all edges of a directed graph round
     #[arg(long)]
     reverse: bool,
@@ -78,6 +82,7 @@ impl ChoiceArgs {
             conditions: self.selected.conditions.clone(),
             kinds: self.selected.kinds.kinds(),
             kinds_are_checked: false,
+            without: self.without.iter().flat_map(|list| list.0.iter().cloned()).collect(),
             window,
             all_vertices: self.of_window.all_vertices,
             reversed: self.reverse,

@@ -59,7 +59,7 @@ pub(crate) struct PathCommand {
 /// Hides the choices that are refused: a path leads over single edges.
 fn of_single_edges(argument: Arg) -> Arg {
     match argument.get_id().as_str() {
-        "copies" | "combine" | "all_vertices" => argument.hide(true),
+        "copies" | "combine" | "all_vertices" | "without" => argument.hide(true),
         _ => needs_window(argument),
     }
 }

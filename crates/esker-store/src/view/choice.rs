@@ -50,6 +50,8 @@ pub struct View {
     pub(super) access: Access,
     /// What keeps edges by their properties; `None`: all are kept.
     pub(super) filter: Option<Arc<dyn ArcFilter>>,
+    /// The vertices that are left out with their edges, ascending; the filter leaves out the edges.
+    pub(super) left_out: Option<Arc<[VertexId]>>,
     /// What the window and the filter leave of the edges; `None`: all edges.
     pub(super) window: Option<Arc<WindowPart>>,
     /// Whether graphs of a window are copied to memory.
@@ -77,6 +79,7 @@ impl Version {
             version: self.clone(),
             access: Access::default(),
             filter: None,
+            left_out: None,
             window: None,
             gathers: false,
             reversed: false,
@@ -150,6 +153,9 @@ impl View {
     pub fn find_vertex(&self, text: &str, run: &Run) -> Result<VertexId> {
         let Some(part) = &self.window else { return self.version.find_vertex(text, run) };
         let v = self.version.ids().find(text)?;
+        if self.left_out.as_ref().is_some_and(|left_out| left_out.binary_search(&v).is_ok()) {
+            return Err(Error::invalid(format!("the vertex {text:?} is left out of the view: name another")));
+        }
         if part.removed().is_removed(v) {
             let view = if self.is_filtered() { "view" } else { "window" };
             return Err(Error::invalid(format!(

@@ -3,6 +3,7 @@
 
 mod moved;
 mod part;
+mod left_out;
 mod choice;
 mod window;
 mod times;

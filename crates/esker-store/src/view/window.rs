@@ -15,6 +15,7 @@ use esker_layers::pool::PoolOptions;
 use esker_layers::stack::Stack;
 
 use super::choice::View;
+use super::left_out::LeftOut;
 use super::moved::{AgingEdges, MovedWindow, WindowMove, WindowPosition};
 use super::part::WindowPart;
 
@@ -109,6 +110,33 @@ impl View {
         all_vertices: bool,
         run: &Run,
     ) -> Result<Self> {
+        let filter = match &self.left_out {
+            Some(left_out) => Arc::new(LeftOut::new(left_out, Some(filter))),
+            None => filter,
+        };
+        self.selected(Some(filter), window, all_vertices, run)
+    }
+
+    /// The same version, as [`View::filtered`] and [`View::window`] select of it, without some vertices and
+    /// their edges. Where nothing else selects edges, all other vertices stay.
+    ///
+    /// # Errors
+    /// As [`View::filtered`].
+    pub fn without(
+        mut self,
+        vertices: &[VertexId],
+        filter: Option<Arc<dyn ArcFilter>>,
+        window: Option<(&str, TimeWindow)>,
+        all_vertices: bool,
+        run: &Run,
+    ) -> Result<Self> {
+        let mut left_out = vertices.to_vec();
+        left_out.sort_unstable();
+        left_out.dedup();
+        let left_out: Arc<[VertexId]> = left_out.into();
+        let all_vertices = all_vertices || (filter.is_none() && window.is_none());
+        let filter: Arc<dyn ArcFilter> = Arc::new(LeftOut::new(&left_out, filter));
+        self.left_out = Some(left_out);
         self.selected(Some(filter), window, all_vertices, run)
     }
 
@@ -129,8 +157,13 @@ impl View {
                  for; combine their weights by sum, min, max or last"
             ]));
         }
-        let removed = self.removed(run)?.clone();
-        let absent: Option<&[VertexId]> = all_vertices.then(|| removed.list());
+        let mut absent = self.removed(run)?.list().to_vec();
+        if let Some(left_out) = &self.left_out {
+            absent.extend_from_slice(left_out);
+            absent.sort_unstable();
+            absent.dedup();
+        }
+        let absent: Option<&[VertexId]> = all_vertices.then_some(&absent);
         let stack = match &time {
             Some(time) => {
                 self.version.stack().within(time.number, window.after.saturating_add(1)..=window.until)

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use esker_graph::{Run, Setting, message};
+use esker_graph::{Run, Setting, VertexId, message};
 use esker_store::format::PropertyRecord;
 use esker_store::manifest::VersionSelector;
-use esker_store::windows::{Copies, TimeWindow};
+use esker_store::windows::{ArcFilter, Copies, TimeWindow};
 use esker_store::{Version, View};
 
 use crate::error::{Error, Result};
@@ -39,6 +39,8 @@ pub struct Selection {
     /// Whether the version may lack these kinds, because [`check_kinds`](crate::selection::check_kinds) found
     /// them in another one.
     pub kinds_are_checked: bool,
+    /// Without these vertices and their edges, as if they were not there.
+    pub without: Vec<String>,
     /// Only edges of a range of times.
     pub window: Option<WindowSelection>,
     /// Whether vertices stay that the conditions or the window leave without an edge.
@@ -165,6 +167,13 @@ impl Selection {
         Ok(Self { window: Some(WindowSelection::of(length)), ..self })
     }
 
+    /// Without some vertices and their edges, as if they were not there. Other vertices stay, but for what
+    /// conditions and a window leave out.
+    #[must_use]
+    pub fn without<S: Into<String>>(self, ids: impl IntoIterator<Item = S>) -> Self {
+        Self { without: ids.into_iter().map(Into::into).collect(), ..self }
+    }
+
     /// With the vertices that are left without an edge.
     #[must_use]
     pub fn with_all_vertices(self) -> Self {
@@ -220,7 +229,13 @@ impl Selection {
         let view = if self.undirected { view.as_undirected() } else { view };
         let (times, range) = self.range(&view, run)?.unzip();
         let window = times.as_ref().map(|times| times.property.as_str()).zip(range);
+        let left_out = self.without.iter().map(|id| version.find_vertex(id, run));
+        let left_out = left_out.collect::<esker_store::Result<Vec<VertexId>>>()?;
         let view = match (conditions, window) {
+            (conditions, window) if !left_out.is_empty() => {
+                let filter = conditions.map(|conditions| conditions as Arc<dyn ArcFilter>);
+                view.without(&left_out, filter, window, self.all_vertices, run)?
+            }
             (Some(conditions), window) => view.filtered(conditions, window, self.all_vertices, run)?,
             (None, Some((time, window))) => view.window(time, window, self.all_vertices, run)?,
             (None, None) => view,
@@ -246,6 +261,11 @@ impl Selection {
         self.check(version)?;
         if self.all_vertices {
             return Err(Error::usage(message![Setting::AllVertices, " has no effect on single edges"]));
+        }
+        if !self.without.is_empty() {
+            let message =
+                "vertices are left out of whole graphs: small questions about edges have no such choice";
+            return Err(Error::usage(message.to_owned()));
         }
         if self.window.as_ref().is_some_and(|window| window.copies != Copies::All) {
             return Err(Error::usage("a window that joins edges has no single ones".to_owned()));

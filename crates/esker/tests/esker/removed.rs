@@ -14,6 +14,7 @@ use esker::import::open::open_reader;
 use esker::import::options::{ImportOptions, NumberingOrder};
 use esker::import::read::format::ReadOptions;
 use esker::output::write;
+use esker::session::Selection;
 use esker::store::ids::ExternalId;
 use esker::store::io::{Disk, RealDisk};
 use esker::store::manifest::StagingOptions;
@@ -216,6 +217,7 @@ fn compare(is_removed: IsRemoved) {
             let never = database(&name("never"), left.iter().copied(), &kept, directed, order);
             let never = Store::open(&never).unwrap().latest().unwrap();
             let db = open(&whole);
+            compare_left_out(&db.latest().unwrap(), &never, is_removed, &run);
             remove(&db, (0..VERTICES).filter(|&v| is_removed(v)).map(id));
             for frozen in [false, true] {
                 if frozen {
@@ -242,6 +244,26 @@ fn compare(is_removed: IsRemoved) {
                     agree(algorithm, [(&version, &found), (&never, &expected)]);
                 }
             }
+        }
+    }
+}
+
+/// Compares views that leave out the vertices of a version that has them with a graph that never had them.
+fn compare_left_out(whole: &Version, never: &Version, is_removed: IsRemoved, run: &Run) {
+    let left_out = (0..VERTICES).filter(|&v| is_removed(v)).map(|v| id(v).to_string());
+    let view = Selection::latest().without(left_out).of(whole, run).unwrap().view;
+    assert_eq!(view.num_edges(), never.num_edges());
+    assert_eq!(view.num_present(run).unwrap(), never.num_vertices());
+    for (algorithm, params) in requests() {
+        let entry = find(algorithm).unwrap();
+        let undirected = entry.undirected || params.text("method") == Some("contraction");
+        if whole.is_directed() && undirected {
+            continue;
+        }
+        let found = entry.run(&Job { view: &view, run, params: &params, verify: true });
+        let found = found.unwrap_or_else(|error| panic!("{algorithm}: {error}"));
+        if !VARYING.contains(&algorithm) {
+            agree(algorithm, [(whole, &found), (never, &answer(never, run, algorithm, &params))]);
         }
     }
 }
