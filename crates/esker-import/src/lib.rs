@@ -56,6 +56,7 @@ pub mod export;
 mod tests;
 
 pub use columns::missing;
+pub use columns::names::named_as_ids;
 pub use install::{import_files, import_inputs};
 pub use options::{Duplicates, ImportOptions, ImportReport};
 pub use read::format::{Format, Pick, PickProperties, ReadOptions};

@@ -7,7 +7,7 @@ use esker_format::{Error, Result};
 use esker_graph::{Message, Setting, message};
 
 use super::attributed::vertex_table::{VertexFile, VertexTable};
-use super::binary::{WithVertexFiles, may_be_vertices};
+use super::binary::{TypedVertices, WithVertexFiles, may_be_vertices, open_typed_vertices, typed_title};
 use super::formats::FORMATS;
 use super::read::both_ends::BothEnds;
 use super::read::defaults::WithDefaults;
@@ -177,6 +177,17 @@ fn with_vertices(
             Ok(Box::new(with))
         }
     }
+}
+
+/// Opens a file of vertices of a format with types, whose ids are to be texts or integers; `None` if the input
+/// is of another format. `options` may declare types of properties.
+///
+/// # Errors
+/// If it cannot be read, its columns cannot be told, or an option means nothing for it.
+pub fn open_vertices(input: &Input, text_ids: bool, options: &ReadOptions) -> Result<Option<TypedVertices>> {
+    let Some(title) = typed_title(input)? else { return Ok(None) };
+    refuse_lines(title, options)?;
+    open_typed_vertices(input, text_ids, options)
 }
 
 /// An input whose edges are of one kind.

@@ -12,19 +12,22 @@ use crate::args::notation_args::NotationArgs;
 use crate::args::reading::{ReadArgs, SchemaArg};
 use crate::args::size::{count, counted};
 use crate::failure::{Failure, Outcome};
+use crate::language::said;
 use crate::session::committing::Commits;
 use crate::session::writing::WriteArgs;
 use crate::show::text;
 
 /// Set properties of vertices
 ///
-/// TABLE is a CSV or TSV file with a header: vertex ids in the first column, a property in every other
-/// column. An empty field leaves the value as it is; with --clear-empty it removes it. The type of a new
-/// property is the first that fits all its values: integer, number, truth value, date, time, text. All
-/// changes become one version.
+/// TABLE is a CSV or TSV file with a header, or a Parquet or Arrow file: a column with a name such as id has
+/// the ids of vertices, else the first one; every other column is a property. An empty field or null leaves
+/// the value as it is; with --clear-empty it removes it. The type of a new property is that of its column, in
+/// a CSV the first that fits all its values: integer, number, truth value, date, time, text. All changes
+/// become one version.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker set web.esker people.csv
+  esker set web.esker people.parquet --new
   esker set web.esker --vertex alice age=40 city='New York' phone=")]
 pub(crate) struct SetCommand {
     /// The database
@@ -101,6 +104,7 @@ impl SetCommand {
                 report
             }
         };
+        report.warnings.iter().for_each(|warning| text::warn(&format!("warning: {}", said(warning))));
         if report.repeated > 0 {
             text::warn(&format!(
                 "warning: {} a vertex that an earlier row names too: the last values count",

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{FixedSizeListBuilder, Float32Builder};
+use arrow_array::builder::{FixedSizeListBuilder, Float32Builder, Float64Builder, ListBuilder};
 use arrow_array::types::Int32Type;
 use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, DictionaryArray, Float32Array, Int32Array, Int64Array, RecordBatch,
@@ -69,7 +69,7 @@ fn vertices_of_parquet_and_arrow_have_their_types() {
             told.contains("v.END as vertices: id id, properties name".replace("END", end).as_str()),
             "{told}"
         );
-        assert!(told.contains("the column \"vector\" holds lists or records, so it is not read"), "{told}");
+        assert!(told.contains("vector as vector[f32, 2]"), "{told}");
         let ann = get(&place, "g.esker", "1");
         for (name, value) in [
             ("name", json!("Ann")),
@@ -80,6 +80,7 @@ fn vertices_of_parquet_and_arrow_have_their_types() {
             ("born", json!("1970-01-01")),
             ("at", json!("1970-01-01T00:00:01.5")),
             ("kind", json!("x")),
+            ("vector", json!([0.0, 0.5])),
             ("out_degree", json!(1)),
         ] {
             assert_eq!(ann[name], value, "{name}: {ann}");
@@ -156,4 +157,150 @@ fn folders_of_graph_frames_are_read() {
     std::fs::create_dir(place.path().join("plain")).unwrap();
     place.file("plain/a.csv", "1,2\n");
     place.fails(1, "import plain x.esker", "is a directory; name its files");
+}
+
+#[test]
+fn values_of_parquet_and_arrow_are_set() {
+    let place = Place::new();
+    place.file("e.csv", "source,target\n1,2\n2,3\n");
+    write(&place, "v", &columns());
+    let mut all = Vec::new();
+    for end in ["parquet", "arrow"] {
+        place.ok("import e.csv g.esker --force");
+        // Vertex 9 does not exist: nothing is set, or it is added, or its row goes to a file.
+        place.fails(1, &format!("set g.esker v.{end}"), &format!("v.{end}:4: "));
+        assert_eq!(place.json("info g.esker --json")["version"], 1);
+        place.ok(&format!("set g.esker v.{end} --rejects {end}.csv"));
+        let rows = std::fs::read_to_string(place.path().join(format!("{end}.csv"))).unwrap();
+        assert!(rows.contains("9,NA,0,2,0.25,true,2024-10-04,1969-12-31T23:59:59.999,x,"), "{rows}");
+        place.ok(&format!("set g.esker v.{end} --new"));
+        place.ok("check g.esker");
+        let ann = get(&place, "g.esker", "1");
+        for (name, value) in [
+            ("name", json!("Ann")),
+            ("age", json!(40)),
+            ("big", json!(u64::MAX)),
+            ("height", json!(1.5)),
+            ("is_new", json!(true)),
+            ("born", json!("1970-01-01")),
+            ("at", json!("1970-01-01T00:00:01.5")),
+            ("vector", json!([0.0, 0.5])),
+        ] {
+            assert_eq!(ann[name], value, "{name}: {ann}");
+        }
+        all.push(place.ok("get g.esker 1 2 3 9 --json"));
+        // A null leaves a value, or removes it.
+        let ages: ArrayRef = Arc::new(Int64Array::from(vec![None, Some(7)]));
+        let ids: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+        write(&place, "n", &[("age", Arc::clone(&ages)), ("id", Arc::clone(&ids))]);
+        place.ok(&format!("set g.esker n.{end}"));
+        assert_eq!(get(&place, "g.esker", "1")["age"], json!(40));
+        place.ok(&format!("set g.esker n.{end} --clear-empty"));
+        assert_eq!(get(&place, "g.esker", "1")["age"], json!(null));
+        assert_eq!(get(&place, "g.esker", "2")["age"], json!(7));
+        // A new property has the declared type; one that exists keeps its own.
+        write(&place, "d", &[("id", ids), ("zip", ages.clone()), ("name", ages)]);
+        place.ok(&format!("set g.esker d.{end} --schema zip:text"));
+        let two = get(&place, "g.esker", "2");
+        assert_eq!((&two["zip"], &two["name"]), (&json!("7"), &json!("7")), "{two}");
+        place.fails(2, &format!("set g.esker d.{end} --schema other:text"), "no column \"other\"");
+        place.fails(2, &format!("set g.esker d.{end} --schema name:i64"), "has the type text");
+        for option in ["--delimiter ;", "--header", "--null none", "--decimal-comma", "--date-format %Y"] {
+            place.fails(2, &format!("set g.esker d.{end} {option}"), "no table of text");
+        }
+    }
+    assert_eq!(all[0], all[1]);
+    let born: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+    let id: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+    write(&place, "b", &[("id", id), ("born", born)]);
+    place.fails(1, "set g.esker b.parquet", "\"1\" is not of type date");
+    place.fails(1, "set g.esker b.arrow", "b.arrow:1: ");
+    // The same where an input of edges has the vertices.
+    place.fails(1, "add g.esker --vertices b.parquet", "\"1\" is not of type date");
+}
+
+#[test]
+fn ids_of_a_table_are_found_by_name_in_every_format() {
+    let place = Place::new();
+    place.file("e.csv", "source,target\n1,2\n");
+    place.ok("import e.csv g.esker");
+    place.file("v.csv", "age,id,\"full name\"\n40,1,\"Ann, A\"\n50,7,Bob\n");
+    place.ok("set g.esker v.csv --rejects bad.csv");
+    let ann = get(&place, "g.esker", "1");
+    assert_eq!((&ann["age"], &ann["full name"]), (&json!(40), &json!("Ann, A")), "{ann}");
+    let rows = std::fs::read_to_string(place.path().join("bad.csv")).unwrap();
+    assert!(rows.contains("\"50,7,Bob\""), "{rows}");
+    // The first column is that of the ids if it is called so, as in an export.
+    place.file("w.csv", "vertex,id\n1,100\n");
+    place.ok("set g.esker w.csv");
+    assert_eq!(get(&place, "g.esker", "1")["id"], json!(100));
+    place.file("empty.csv", "");
+    place.fails(1, "set g.esker empty.csv", "the header must have at least two columns");
+}
+
+fn lists(rows: &[Option<&[f64]>]) -> ArrayRef {
+    let mut lists = ListBuilder::new(Float64Builder::new());
+    for row in rows {
+        lists.values().append_slice(row.unwrap_or_default());
+        lists.append(row.is_some());
+    }
+    Arc::new(lists.finish())
+}
+
+#[test]
+fn lists_of_one_length_are_vectors_and_others_are_refused_by_row() {
+    let place = Place::new();
+    place.file("e.csv", "source,target\n1,2\n2,3\n");
+    let ids = || Arc::new(Int64Array::from(vec![1, 2, 3])) as ArrayRef;
+    let even: ArrayRef = lists(&[None, Some(&[0.1, -2.0]), Some(&[1e300, 3.0])]);
+    write(&place, "v", &[("id", ids()), ("place", even)]);
+    write(&place, "w", &[("id", ids()), ("place", lists(&[Some(&[1.0, 2.0]), Some(&[1.0]), None]))]);
+    write(&place, "none", &[("id", ids()), ("place", lists(&[None, None, None]))]);
+    write(&place, "nan", &[("id", ids()), ("place", lists(&[Some(&[1.0]), Some(&[f64::NAN]), None]))]);
+    for end in ["parquet", "arrow"] {
+        for verb in ["import e.csv g.esker --force --vertices", "set g.esker"] {
+            place.ok("import e.csv g.esker --force");
+            place.ok(&format!("{verb} v.{end}"));
+            assert_eq!(get(&place, "g.esker", "1")["place"], json!(null));
+            assert_eq!(get(&place, "g.esker", "2")["place"], json!([0.1, -2.0]));
+            assert_eq!(get(&place, "g.esker", "3")["place"], json!([1e300, 3.0]));
+            place.ok("check g.esker");
+            let told = "the column \"place\" has a list of 1 here, but vectors of 2 elsewhere";
+            place.ok("import e.csv g.esker --force");
+            place.fails(1, &format!("{verb} w.{end}"), &format!("w.{end}:2: "));
+            place.fails(1, &format!("{verb} w.{end}"), told);
+            place.fails(1, &format!("{verb} nan.{end}"), "a number that is missing or not finite");
+        }
+        place.ok(&format!("import e.csv r.esker --force --vertices w.{end} --rejects {end}.csv"));
+        let rows = std::fs::read_to_string(place.path().join(format!("{end}.csv"))).unwrap();
+        assert!(rows.contains("[1.0]"), "{rows}");
+        assert_eq!(get(&place, "r.esker", "1")["place"], json!([1.0, 2.0]));
+        let output = place.run(&format!("import e.csv n.esker --force --vertices none.{end}"));
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(told.contains("\"place\" holds lists or records that are no vectors"), "{told}");
+    }
+}
+
+#[test]
+fn a_row_with_too_few_fields_leaves_a_table_of_vertices_a_table() {
+    let place = Place::new();
+    place.file("e.csv", "source,target\na,b\n");
+    for (name, table) in [
+        ("named.csv", "id,name,age\na,Ann,40\nb\nc,Cy,3\n"),
+        ("first.csv", "id;name;age\nb\na;Ann;40\nc;Cy;3\n"),
+        ("most.csv", "id\tname\tage\nb\na\tAnn\t40\n"),
+        ("plain.tsv", "a\tAnn\t40\nb\nc\tCy\t3\nd\tDi\t4\ne\tEd\t5\n"),
+    ] {
+        place.file(name, table);
+        place.fails(
+            1,
+            &format!("import e.csv x.esker --vertices {name}"),
+            "the row has 1 columns, but the table of vertices has 3",
+        );
+        place.ok(&format!("import e.csv g.esker --force --vertices {name} --rejects bad.csv"));
+        let a = get(&place, "g.esker", "a");
+        let age = if name == "plain.tsv" { "column3" } else { "age" };
+        assert_eq!(a[age], json!(40), "{name}: {a}");
+        std::fs::remove_file(place.path().join("bad.csv")).unwrap();
+    }
 }

@@ -32,8 +32,22 @@ use crate::text::shape::{SAMPLE_LINES, TableShape, shape};
 /// The number of the file of vertices among the files of a reader, which count from 0.
 const VERTEX_TABLE: usize = usize::MAX;
 
-/// The shape of a table of vertices: tabs, commas, semicolons or bars separate its columns, of which all
-/// lines have as many. `None`: the lines have one column. A header names a column as those of ids are.
+/// Whether at least so many rows have as many columns as is usual, several.
+fn is_regular(shape: &TableShape, least: usize) -> bool {
+    let regular = shape.rows.iter().filter(|row| row.len() == shape.columns).count();
+    shape.columns > 1 && regular > 0 && regular >= least
+}
+
+/// Whether the first row names one of several columns as those of ids are.
+fn names_ids(shape: &TableShape) -> bool {
+    let text = |field: &Vec<u8>| String::from_utf8_lossy(field).into_owned();
+    let first: Vec<String> = shape.rows.iter().take(1).flatten().map(text).collect();
+    first.len() > 1 && (vertex_id_column(&first).is_some() || vertex_columns(&first).is_some())
+}
+
+/// The shape of a table of vertices: tabs, commas, semicolons or bars separate its columns. `None`: the lines
+/// have one column. A header names a column as those of ids are; without one, all lines have as many columns,
+/// or three in four do: the others are rows to be rejected.
 fn vertex_shape(head: &[u8], whole: bool, lines_max: usize, options: &ReadOptions) -> Option<TableShape> {
     static SEPARATORS: [Separator; 4] =
         [Separator::Byte(b'\t'), Separator::Byte(b','), Separator::Byte(b';'), Separator::Byte(b'|')];
@@ -46,15 +60,17 @@ fn vertex_shape(head: &[u8], whole: bool, lines_max: usize, options: &ReadOption
         nulls: options.nulls.iter().chain(remembered).cloned().collect(),
         ..ReadOptions::default()
     };
-    let is_regular =
-        |shape: &TableShape| shape.columns > 1 && shape.rows.iter().all(|row| row.len() == shape.columns);
-    let found = SEPARATORS.iter().find_map(|separator| {
-        let found = shape(head, whole, std::slice::from_ref(separator), lines_max, &options).ok().flatten();
-        found.filter(is_regular)
-    })?;
-    let first: Vec<String> =
-        found.rows.first()?.iter().map(|field| String::from_utf8_lossy(field).into_owned()).collect();
-    if vertex_id_column(&first).is_none() && vertex_columns(&first).is_none() {
+    let of =
+        |separator| shape(head, whole, std::slice::from_ref(separator), lines_max, &options).ok().flatten();
+    let shapes: Vec<TableShape> = SEPARATORS.iter().filter_map(of).collect();
+    let tests: [fn(&TableShape) -> bool; 3] = [
+        |shape| is_regular(shape, shape.rows.len()),
+        names_ids,
+        |shape| is_regular(shape, (3 * shape.rows.len()).div_ceil(4)),
+    ];
+    let found = tests.into_iter().find_map(|test| shapes.iter().position(test))?;
+    let found = shapes.into_iter().nth(found)?;
+    if !names_ids(&found) {
         return Some(found);
     }
     let named =

@@ -94,7 +94,7 @@ fn samples<'n>(names: &'n [(String, Holds)], types: &[Option<PropertyType>]) -> 
         Holds::Fractions => ValueKind::Fractions,
         Holds::Times | Holds::Spans(_) => ValueKind::Times,
         Holds::Texts => ValueKind::Texts,
-        Holds::Other => ValueKind::Other,
+        Holds::Vectors | Holds::Other => ValueKind::Other,
     };
     let samples = names.iter().enumerate().map(|(column, (name, holds))| ColumnSample {
         name: Some(name),

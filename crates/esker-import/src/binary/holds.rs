@@ -13,6 +13,8 @@ pub(super) enum Holds {
     /// Times of day or lengths of time: numbers in this unit, which no type of a property keeps.
     Spans(TimeUnit),
     Texts,
+    /// Lists of floats, where vectors have a place.
+    Vectors,
     /// Something that a graph has no place for, such as lists.
     Other,
 }

@@ -6,10 +6,11 @@ use arrow_array::{Array, ArrayRef, BooleanArray};
 use arrow_schema::ArrowError;
 use arrow_select::filter::filter;
 use esker_format::LogicalType;
+use esker_layers::ids::ExternalId;
 
 use super::faults::RowFaults;
 use super::simple::simplified;
-use crate::read::source::push_field;
+use crate::read::source::{VertexColumn, id_at, push_field};
 use crate::read::typed::{logical_of, logical_value};
 
 /// Keeps all of the rows with faults, as lines of a CSV file.
@@ -50,6 +51,25 @@ fn push_value(line: &mut Vec<u8>, column: &ArrayRef, logical: Option<&LogicalTyp
     } else if let Some(texts) = column.as_binary_opt::<i32>() {
         push_field(line, texts.value(row));
     }
+}
+
+/// A row of vertices as a line of a CSV file: the id, then the values.
+pub fn vertex_row(vertices: &ArrayRef, columns: &[VertexColumn], row: usize) -> String {
+    let mut line = Vec::new();
+    match id_at(vertices, row) {
+        ExternalId::Int(id) => line.extend(id.to_string().bytes()),
+        ExternalId::Text(text) => push_field(&mut line, text),
+    }
+    for column in columns {
+        line.push(b',');
+        let Ok(place) = column.rows.binary_search(&(row as u32)) else { continue };
+        let logical = column.property_type.as_ref().map(|own| &own.logical);
+        match column.values.as_boolean_opt() {
+            Some(values) => line.extend(values.value(place).to_string().bytes()),
+            None => push_value(&mut line, &column.values, logical.filter(|own| !own.is_number()), place),
+        }
+    }
+    String::from_utf8_lossy(&line).into_owned()
 }
 
 /// Takes the rows with faults out of columns, and keeps all that was given of them, if it is to be kept.

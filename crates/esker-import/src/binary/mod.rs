@@ -9,6 +9,7 @@ mod contain;
 mod shared;
 mod runs;
 mod simple;
+mod vectors;
 mod converted;
 mod long;
 mod holds;
@@ -29,11 +30,13 @@ mod vertex_files;
 pub(crate) use arrow::ARROW;
 pub(crate) use gap::{SG, WSG};
 pub(crate) use graph500::{GRAPH500, GRAPH500_64};
+pub use left_out::vertex_row;
 pub use long::{LongText, text_bytes, without_long_texts};
 pub(crate) use npz::NPZ;
 pub(crate) use parquet::PARQUET;
 pub use simple::simplified;
-pub(crate) use vertex_files::{WithVertexFiles, may_be_vertices};
+pub use vertex_files::TypedVertices;
+pub(crate) use vertex_files::{WithVertexFiles, may_be_vertices, open_typed_vertices, typed_title};
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
-use esker_format::value::decimal::TOO_LONG;
+use esker_format::value::decimal::{TOO_LONG, shown};
 use esker_format::{
     ElementType, LogicalType, NotationRecord, PropertyColumnRecord, PropertyType, Result, TableRecord,
 };
@@ -22,6 +22,7 @@ use super::reasons::{no_numbers, times_as_ids};
 use super::region::unusable;
 use super::runs::BatchOrigin;
 use super::simple::simplified;
+use super::vectors::{NoVector, vectors};
 use crate::columns::expected::{FittedColumns, column_record};
 use crate::columns::ids_become_texts;
 use crate::columns::names::{TIMES, WEIGHTS, position};
@@ -273,6 +274,10 @@ impl Picked {
             self.columns.iter().map(|&i| find(path, other, &own[i].0)).collect::<Result<Vec<_>>>()?;
         for (&before, &here) in self.columns.iter().zip(&columns) {
             let (before, here) = (&own[before], &other[here]);
+            if before.1 != here.1 && (before.1 == Holds::Vectors || here.1 == Holds::Vectors) {
+                let reason = format!("the column {:?} holds vectors in some of the files only", here.0);
+                return Err(unusable(path, reason));
+            }
             if before.1 != here.1 && (before.1.are_spans() || here.1.are_spans()) {
                 let reason = format!(
                     "the column {:?} holds times of day or lengths of time in other units than in the first file: convert them to one unit",
@@ -382,13 +387,29 @@ pub(super) fn checked(
     if columns.len() != properties.len() + num_ids || columns.iter().any(|column| column.len() != rows) {
         return Err(unusable(origin.path, "its columns differ in length: it is damaged"));
     }
-    let given = (origin.rejected == RejectedText::Rows).then(|| columns.clone());
     let mut faults = RowFaults::new();
+    for (place, column) in columns.iter_mut().enumerate().skip(num_ids) {
+        let (name, wanted) = (&properties[place - num_ids], types[place - num_ids].as_ref());
+        let found =
+            vectors(column, wanted).map_err(|e| damaged(origin.path, format!("column {name:?}: {e}")))?;
+        let Some((texts, wrong)) = found else { continue };
+        *column = texts;
+        let fault = |one: NoVector| {
+            (one.row, (format!("the column {name:?} {}", one.reason).into(), shown(one.list.as_bytes())))
+        };
+        faults.extend(wrong.into_iter().map(fault));
+    }
+    let given = (origin.rejected == RejectedText::Rows).then(|| columns.clone());
     for (index, column) in columns.iter_mut().enumerate() {
         let name = match index {
             _ if index < num_ids => &ends[index],
             _ => &properties[index - num_ids],
         };
+        let wanted = index.checked_sub(num_ids).and_then(|property| types.get(property)?.as_ref());
+        if wanted.is_some_and(|wanted| wanted.logical.is_vector()) && column.as_binary_opt::<i32>().is_some()
+        {
+            continue;
+        }
         let short = without_long_texts(column);
         if let Some((short, long)) =
             short.map_err(|e| damaged(origin.path, format!("column {name:?}: {e}")))?
@@ -400,7 +421,6 @@ pub(super) fn checked(
         check_shared(origin, column, name)?;
         let given = logical_of(column.data_type());
         *column = simplified(column).map_err(|e| damaged(origin.path, format!("column {name:?}: {e}")))?;
-        let wanted = index.checked_sub(num_ids).and_then(|property| types.get(property)?.as_ref());
         if index >= num_ids {
             *column = without_nan(column);
         }

@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use esker_format::{Error, PropertyType, Result, TableRecord};
-use esker_graph::{Message, Setting, Stop, message};
+use esker_format::{Error, Result, TableRecord};
+use esker_graph::{Message, Stop};
 
 use super::arrow::{self, ARROW};
-use super::holds::Holds;
 use super::parquet::{self, PARQUET};
-use super::region::unusable;
-use super::vertices::OpenedVertices;
+use super::vertices::{OpenedVertices, WantedVertices};
 use crate::read::format::ReadOptions;
 use crate::read::head::InputHead;
 use crate::read::input::Input;
@@ -22,7 +20,7 @@ const VERTEX_FILES: usize = 1 << (usize::BITS - 2);
 /// A format with types that may hold a table of vertices.
 struct VertexFormat {
     format: &'static InputFormat,
-    open: fn(&[Input], IdKind, usize, &ReadOptions) -> Result<OpenedVertices>,
+    open: fn(&[Input], &WantedVertices<'_>) -> Result<OpenedVertices>,
 }
 
 static VERTEX_FORMATS: [VertexFormat; 2] = [
@@ -56,6 +54,44 @@ fn format_of(inputs: &[Input]) -> Result<Option<&'static VertexFormat>> {
     Ok(found.map(|place| &VERTEX_FORMATS[place]))
 }
 
+/// Vertices of a file with types, which no edges follow.
+pub struct TypedVertices {
+    /// Reads them.
+    pub reader: Box<dyn Reader>,
+    /// The names of the properties, in the order of the columns of each batch.
+    pub properties: Vec<String>,
+    /// What is not read.
+    pub warnings: Vec<Message>,
+}
+
+/// The title of the format with types that an input has; `None` if it has none.
+///
+/// # Errors
+/// If it cannot be read.
+pub(crate) fn typed_title(input: &Input) -> Result<Option<&'static str>> {
+    Ok(format_of(std::slice::from_ref(input))?.map(|found| found.format.title))
+}
+
+/// Opens vertices of a file with types, whose ids are to be texts or integers; `None` if it is of no such
+/// format. Properties that `options` declare have these types.
+///
+/// # Errors
+/// If the file cannot be opened or is damaged, or has texts as ids where integers are wanted.
+pub(crate) fn open_typed_vertices(
+    input: &Input,
+    text_ids: bool,
+    options: &ReadOptions,
+) -> Result<Option<TypedVertices>> {
+    let inputs = std::slice::from_ref(input);
+    let Some(VertexFormat { open, .. }) = format_of(inputs)? else { return Ok(None) };
+    let ids = if text_ids { IdKind::Text } else { IdKind::Int };
+    let (declared, rejected) = (options.schema.as_slice(), options.rejected);
+    let opened = open(inputs, &WantedVertices { ids, num_edge_properties: 0, declared, rejected })?;
+    opened.expect_ids(ids, "the database")?;
+    let warnings = opened.warnings();
+    Ok(Some(TypedVertices { reader: opened.reader, properties: opened.chosen.properties, warnings }))
+}
+
 /// First the vertices of files, then the edges.
 pub(crate) struct WithVertexFiles {
     schema: Schema,
@@ -72,44 +108,21 @@ impl WithVertexFiles {
     /// # Errors
     /// If a file cannot be opened or is damaged, or has other ids than the edges.
     pub(crate) fn open(inputs: &[Input], edges: Box<dyn Reader>, options: &ReadOptions) -> Result<Self> {
-        let (ids, num_properties) = (edges.schema().ids, edges.schema().properties.len());
+        let (ids, num_edge_properties) = (edges.schema().ids, edges.schema().properties.len());
         let Some(VertexFormat { open, .. }) = format_of(inputs)? else {
             return Err(Error::invalid("these are no files of vertices of one format with types".to_owned()));
         };
-        let OpenedVertices { reader, chosen, holds, path } = open(inputs, ids, num_properties, options)?;
-        if ids != IdKind::Text && holds == Holds::Texts {
-            return Err(unusable(
-                &path,
-                message![
-                    format!(
-                        "the ids of the column {:?} are texts, but those of the edges are integers; take all as texts with ",
-                        chosen.ends[0]
-                    ),
-                    Setting::Ids.to("text"),
-                ],
-            ));
-        }
-        let of = |(name, own): (&String, &Option<PropertyType>)| match own {
-            Some(own) if !own.logical.is_number() => format!("{name} as {own}"),
-            _ => name.clone(),
-        };
-        let properties: Vec<String> = chosen.properties.iter().zip(&chosen.types).map(of).collect();
-        let listed = if properties.is_empty() { "none".to_owned() } else { properties.join(", ") };
-        let note =
-            format!("Reading {} as vertices: id {}, properties {listed}", path.display(), chosen.ends[0]);
-        let unread = chosen.left_out.iter().map(|name| (name, "holds lists or records"));
-        let spans = chosen.spans.iter().map(|name| (name, "holds times of day or lengths of time"));
-        let warnings = unread.chain(spans).map(|(name, what)| {
-            format!("{}: the column {name:?} {what}, so it is not read", path.display()).into()
-        });
+        let wanted = WantedVertices { ids, num_edge_properties, declared: &[], rejected: options.rejected };
+        let opened = open(inputs, &wanted)?;
+        opened.expect_ids(ids, "the edges")?;
+        let (note, warnings, reader) = (opened.note(), opened.warnings(), opened.reader);
         let input_bytes = edges.schema().input_bytes.zip(reader.schema().input_bytes);
         let schema = Schema {
             input_bytes: input_bytes.map(|(edges, vertices)| edges + vertices),
             ..edges.schema().clone()
         };
         let parser = Arc::new(BothParsers { vertices: reader.parser(), edges: edges.parser() });
-        let warnings = warnings.collect();
-        Ok(Self { schema, vertices: Some(reader), edges, parser, note: note.into(), warnings })
+        Ok(Self { schema, vertices: Some(reader), edges, parser, note, warnings })
     }
 
     /// How the files are read.

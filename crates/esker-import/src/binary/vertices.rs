@@ -6,9 +6,10 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, BooleanArray};
-use arrow_schema::ArrowError;
+use arrow_schema::{ArrowError, DataType};
 use arrow_select::filter::filter;
 use esker_format::{LogicalType, PropertyType, Result};
+use esker_graph::{Message, Setting, message};
 
 use super::contain::damaged;
 use super::converted::{as_ids, as_values};
@@ -16,21 +17,43 @@ use super::holds::Holds;
 use super::region::unusable;
 use super::runs::BatchOrigin;
 use super::table::{self, Picked, checked};
+use super::vectors::{are_vectors, vector_type};
 use crate::columns::names::vertex_id_column;
-use crate::read::format::ReadOptions;
-use crate::read::source::{EdgeBatch, IdKind, Numbers, Reader, VertexColumn, with_nulls};
-use crate::read::typed::is_unsigned;
+use crate::read::format::{Declaration, ReadOptions};
+use crate::read::source::{EdgeBatch, IdKind, Numbers, Reader, RejectedText, VertexColumn, with_nulls};
+use crate::read::typed::{is_unsigned, type_of};
 
 /// What the rows of files are.
 #[derive(Clone, Copy)]
 pub(super) enum RowsAre<'o> {
     /// Edges, whose columns options choose.
     Edges(&'o ReadOptions),
-    /// Vertices.
-    Vertices,
+    /// Vertices, with the types of some properties.
+    Vertices(&'o [Declaration]),
 }
 
 impl RowsAre<'_> {
+    /// Whether they are vertices.
+    pub(super) fn are_vertices(self) -> bool {
+        matches!(self, Self::Vertices(_))
+    }
+
+    /// What a column of an Arrow type holds. Only vertices have vectors.
+    pub(super) fn holds(self, data_type: &DataType) -> Holds {
+        match self {
+            Self::Vertices(_) if are_vectors(data_type) => Holds::Vectors,
+            _ => Holds::of(data_type),
+        }
+    }
+
+    /// The type of such a column, if it is more than a number or a text.
+    pub(super) fn type_of(self, data_type: &DataType) -> Option<PropertyType> {
+        match self {
+            Self::Vertices(_) if are_vectors(data_type) => vector_type(data_type),
+            _ => type_of(data_type),
+        }
+    }
+
     /// Chooses the columns of a file.
     ///
     /// # Errors
@@ -44,9 +67,50 @@ impl RowsAre<'_> {
     ) -> Result<Picked> {
         match self {
             Self::Edges(options) => table::choose(path, names, types, said_weight, options),
-            Self::Vertices => choose(path, names, types),
+            Self::Vertices(declared) => choose(path, names, types, declared),
         }
     }
+}
+
+/// Gives the properties whose lists may be of any length the type of the first list, which `first` finds in
+/// a column of the file. Columns without one are left out.
+///
+/// # Errors
+/// Those of `first`.
+pub(super) fn settle_vectors(
+    chosen: &mut Picked,
+    names: &[(String, Holds)],
+    mut first: impl FnMut(usize) -> Result<Option<PropertyType>>,
+) -> Result<()> {
+    let mut place = 1;
+    while place < chosen.columns.len() {
+        let is_open = names[chosen.columns[place]].1 == Holds::Vectors && chosen.types[place - 1].is_none();
+        match is_open.then(|| first(chosen.columns[place])).transpose()? {
+            None => place += 1,
+            Some(Some(found)) => {
+                chosen.types[place - 1] = Some(found);
+                place += 1;
+            }
+            Some(None) => {
+                chosen.columns.remove(place);
+                chosen.types.remove(place - 1);
+                chosen.left_out.push(chosen.properties.remove(place - 1));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// How files of vertices are to be read.
+pub(super) struct WantedVertices<'o> {
+    /// What their ids become.
+    pub(super) ids: IdKind,
+    /// How many properties the edges have that come behind them.
+    pub(super) num_edge_properties: usize,
+    /// The types of properties.
+    pub(super) declared: &'o [Declaration],
+    /// How much is kept of rows that are rejected.
+    pub(super) rejected: RejectedText,
 }
 
 /// Files of vertices that were opened, the columns of the first, and what its ids are.
@@ -57,12 +121,54 @@ pub(super) struct OpenedVertices {
     pub(super) path: Arc<PathBuf>,
 }
 
+impl OpenedVertices {
+    /// How the files are read.
+    pub(super) fn note(&self) -> Message {
+        let Self { chosen, path, .. } = self;
+        let of = |(name, own): (&String, &Option<PropertyType>)| match own {
+            Some(own) if !own.logical.is_number() => format!("{name} as {own}"),
+            _ => name.clone(),
+        };
+        let properties: Vec<String> = chosen.properties.iter().zip(&chosen.types).map(of).collect();
+        let listed = if properties.is_empty() { "none".to_owned() } else { properties.join(", ") };
+        format!("Reading {} as vertices: id {}, properties {listed}", path.display(), chosen.ends[0]).into()
+    }
+
+    /// What is not read of the files.
+    pub(super) fn warnings(&self) -> Vec<Message> {
+        let unread =
+            self.chosen.left_out.iter().map(|name| (name, "holds lists or records that are no vectors"));
+        let spans = self.chosen.spans.iter().map(|name| (name, "holds times of day or lengths of time"));
+        let told = |(name, what): (&String, &str)| {
+            format!("{}: the column {name:?} {what}, so it is not read", self.path.display()).into()
+        };
+        unread.chain(spans).map(told).collect()
+    }
+
+    /// Checks that ids which are texts are wanted as texts; `others` are those that they meet.
+    pub(super) fn expect_ids(&self, ids: IdKind, others: &str) -> Result<()> {
+        if ids == IdKind::Text || self.holds != Holds::Texts {
+            return Ok(());
+        }
+        let name = &self.chosen.ends[0];
+        let reason = format!(
+            "the ids of the column {name:?} are texts, but those of {others} are integers; take all as texts with "
+        );
+        Err(unusable(&self.path, message![reason, Setting::Ids.to("text")]))
+    }
+}
+
 /// Chooses the columns of a table of vertices: the ids by their name, or else the first; the others become
-/// properties.
+/// properties, of the declared types if they have any.
 ///
 /// # Errors
-/// If the column of ids cannot hold ids, or two columns have the same name.
-fn choose(path: &Arc<PathBuf>, names: &[(String, Holds)], types: &[Option<PropertyType>]) -> Result<Picked> {
+/// If the column of ids cannot hold ids, two columns have the same name, or a declared one is not there.
+fn choose(
+    path: &Arc<PathBuf>,
+    names: &[(String, Holds)],
+    types: &[Option<PropertyType>],
+    declared: &[Declaration],
+) -> Result<Picked> {
     let header: Vec<String> = names.iter().map(|(name, _)| name.clone()).collect();
     let id = vertex_id_column(&header).unwrap_or(0);
     let Some((name, holds)) = names.get(id) else {
@@ -78,13 +184,14 @@ fn choose(path: &Arc<PathBuf>, names: &[(String, Holds)], types: &[Option<Proper
     }
     let mut chosen = Picked::of_ids(id, name);
     for (column, (name, holds)) in names.iter().enumerate().filter(|(column, _)| *column != id) {
+        let said = declared.iter().find(|one| one.name == *name).map(|one| one.property_type.clone());
         match holds {
             Holds::Other => chosen.left_out.push(name.clone()),
-            Holds::Spans(_) => chosen.spans.push(name.clone()),
+            Holds::Spans(_) if said.is_none() => chosen.spans.push(name.clone()),
             _ => {
                 chosen.columns.push(column);
                 chosen.properties.push(name.clone());
-                chosen.types.push(types[column].clone());
+                chosen.types.push(said.or_else(|| types[column].clone()));
             }
         }
     }

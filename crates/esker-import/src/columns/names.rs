@@ -387,7 +387,13 @@ pub(crate) fn names_ids(line: &[u8]) -> bool {
 
 /// The column that has the ids of a table of vertices, by its name.
 pub(crate) fn vertex_id_column(header: &[String]) -> Option<usize> {
-    position(header, IDS).or_else(|| position(header, &["name", "key"]))
+    named_as_ids(header).or_else(|| position(header, &["name", "key"]))
+}
+
+/// The column that is called as ids of vertices are: the first one if it is, because in an export the column
+/// `vertex` may stand before a property that is called `id`.
+pub fn named_as_ids(header: &[String]) -> Option<usize> {
+    position(&header[..header.len().min(1)], IDS).or_else(|| position(header, IDS))
 }
 
 /// The first column with the most usual name; case, spaces and punctuation do not count.

@@ -1,30 +1,27 @@
 //! Properties of vertices that an input of edges gives.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, Int64Array};
 use esker_import::export::push_f64;
-use esker_import::read::source::VertexColumn;
-use esker_store::format::{ElementType, LogicalType, PropertyType};
+use esker_import::read::source::{VertexColumn, text_column};
+use esker_import::read::typed::cast;
+use esker_store::format::{ElementType, LogicalType, PropertyRecord, PropertyType};
 use esker_store::ids::ExternalId;
-use esker_store::{Batch, Result};
+use esker_store::{Batch, Error, Result};
 
 use super::definitions::Definitions;
 use super::target::Target;
 use super::value::{InputValue, convert_or_widen};
 
 /// The vertex properties that an input gives, those that it adds included.
-pub(super) struct GivenProperties<'a> {
-    definitions: Definitions<'a>,
-    /// Those that are texts because their first values are of several kinds.
-    mixed: HashSet<Arc<str>>,
-}
+pub(super) struct GivenProperties<'a>(Definitions<'a>);
 
 impl<'a> GivenProperties<'a> {
     pub(super) fn new(target: &'a Target) -> Self {
-        Self { definitions: Definitions::new(target), mixed: HashSet::new() }
+        Self(Definitions::new(target))
     }
 
     /// Adds a vertex with the values that columns have at `row`. A property that is new has a type that holds
@@ -42,24 +39,67 @@ impl<'a> GivenProperties<'a> {
         batch.add_vertex(vertex)?;
         for column in columns {
             let Ok(place) = column.rows.binary_search(&(row as u32)) else { continue };
-            if self.definitions.find(&column.name).is_none() {
-                let property_type = united(columns, &column.name);
-                if property_type.logical.is_text() {
-                    self.mixed.insert(Arc::clone(&column.name));
-                }
-                self.definitions.define(batch, &column.name, property_type);
+            if self.0.find(&column.name).is_none() {
+                self.0.define(batch, &column.name, united(columns, &column.name));
             }
-            let property = self.definitions.define(batch, &column.name, type_of(column));
-            let text = match self.mixed.contains(&column.name) {
-                true => text_at(column, place),
-                false => None,
-            };
-            let given = text
-                .as_ref()
-                .map_or_else(|| value_at(column, place), |text| InputValue::Text(text.as_bytes()));
-            batch.set_vertex(vertex, &property.name, Some(convert_or_widen(&property, given)?))?;
+            let property = self.0.define(batch, &column.name, type_of(column));
+            let given = GivenValue::of(column, place, &property)?;
+            batch.set_vertex(vertex, &property.name, Some(convert_or_widen(&property, given.input())?))?;
         }
         Ok(())
+    }
+}
+
+/// A value of a column, as one of a property.
+pub(super) enum GivenValue<'c> {
+    /// It stands in the column.
+    Own(InputValue<'c>),
+    /// The only value of this column.
+    Converted(ArrayRef),
+}
+
+impl<'c> GivenValue<'c> {
+    /// The value at a place of a column. Where the column holds something else than the property, such as
+    /// dates where it holds times, the value is converted.
+    ///
+    /// # Errors
+    /// If nothing of the property's type stands for it.
+    pub(super) fn of(column: &'c VertexColumn, place: usize, property: &PropertyRecord) -> Result<Self> {
+        let own = own_logical(column);
+        let is_text = column.values.as_binary_opt::<i32>().is_some();
+        if is_text || own.as_ref().unwrap_or(&LogicalType::Number) == &property.logical {
+            return Ok(Self::Own(value_at(column, place)));
+        }
+        let value = match value_at(column, place) {
+            InputValue::Float(value) if property.is_text() => {
+                let mut text = Vec::new();
+                push_f64(&mut text, value);
+                return Ok(Self::Converted(text_column([text])));
+            }
+            InputValue::Int(value) => Arc::new(Int64Array::from(vec![value])),
+            _ => column.values.slice(place, 1),
+        };
+        let mut refused = None;
+        let converted = cast(&value, own.as_ref(), &property.property_type(), |_, reason, text| {
+            refused = Some(format!("property {:?}: {text:?} {reason}", property.name));
+        });
+        refused.map_or(Ok(Self::Converted(converted)), |reason| Err(Error::invalid(reason)))
+    }
+
+    pub(super) fn input(&self) -> InputValue<'_> {
+        match self {
+            Self::Own(value) => *value,
+            Self::Converted(column) => InputValue::of(column, 0),
+        }
+    }
+}
+
+/// What the values of a column are, if more than numbers or texts.
+fn own_logical(column: &VertexColumn) -> Option<LogicalType> {
+    match &column.property_type {
+        Some(own) if own.logical.is_number() || own.logical.is_text() => None,
+        Some(own) => Some(own.logical.clone()),
+        None => column.values.as_boolean_opt().map(|_| LogicalType::Boolean),
     }
 }
 
@@ -76,26 +116,8 @@ fn united(columns: &[VertexColumn], name: &str) -> PropertyType {
     }
 }
 
-/// The value at a place as a text, if it is none.
-fn text_at(column: &VertexColumn, place: usize) -> Option<String> {
-    let values = &column.values;
-    if let Some(values) = values.as_boolean_opt() {
-        return Some(values.value(place).to_string());
-    }
-    match InputValue::of(values, place) {
-        InputValue::Int(value) => Some(value.to_string()),
-        InputValue::Unsigned(value) => Some(value.to_string()),
-        InputValue::Float(value) => {
-            let mut text = Vec::new();
-            push_f64(&mut text, value);
-            String::from_utf8(text).ok()
-        }
-        InputValue::Text(_) | InputValue::Vector(_) | InputValue::Missing => None,
-    }
-}
-
 /// The type of a new property with the values of a column.
-fn type_of(column: &VertexColumn) -> PropertyType {
+pub(super) fn type_of(column: &VertexColumn) -> PropertyType {
     let values = &column.values;
     match &column.property_type {
         Some(given) => given.clone(),
@@ -117,12 +139,38 @@ fn value_at(column: &VertexColumn, place: usize) -> InputValue<'_> {
 
 #[cfg(test)]
 mod tests {
-    use arrow_array::{ArrayRef, BinaryArray, Float64Array, Int64Array};
+    use arrow_array::{BinaryArray, Float64Array};
 
     use super::*;
 
     fn column(name: &str, rows: &[u32], values: ArrayRef) -> VertexColumn {
         VertexColumn { name: name.into(), property_type: None, rows: rows.to_vec(), values }
+    }
+
+    #[test]
+    fn values_are_converted_to_what_a_property_holds_or_refused() {
+        let days = VertexColumn {
+            property_type: Some(LogicalType::Date.into()),
+            ..column("x", &[0], Arc::new(Int64Array::from(vec![1])))
+        };
+        let of = |column: &VertexColumn, own: PropertyType| {
+            let property = PropertyRecord::of_vertices("x", own);
+            let given = GivenValue::of(column, 0, &property).map_err(|error| error.to_string())?;
+            match given.input() {
+                InputValue::Int(value) => Ok(value.to_string()),
+                InputValue::Text(text) => Ok(String::from_utf8_lossy(text).into_owned()),
+                other => Ok(format!("{other:?}")),
+            }
+        };
+        let unit = esker_store::format::TimeUnit::Second;
+        let times = LogicalType::Timestamp { unit, zone: String::new() };
+        assert_eq!(of(&days, LogicalType::Date.into()), Ok("1".to_owned()));
+        assert_eq!(of(&days, times.clone().into()), Ok("86400".to_owned()));
+        assert_eq!(of(&days, PropertyType::text()), Ok("1970-01-02".to_owned()));
+        let refused = of(&days, ElementType::I64.into()).unwrap_err();
+        assert!(refused.contains("\"1970-01-02\" is not of type i64"), "{refused}");
+        let plain = column("x", &[0], Arc::new(Int64Array::from(vec![1])));
+        assert!(of(&plain, times.into()).is_err());
     }
 
     #[test]
@@ -138,8 +186,10 @@ mod tests {
         assert_eq!(united(&[float(), int()]), ElementType::F64.into());
         assert_eq!(united(&[int(), text()]), PropertyType::text());
         assert_eq!(united(&[text(), empty()]), PropertyType::text());
-        assert_eq!(text_at(&int(), 0).as_deref(), Some("1"));
-        assert_eq!(text_at(&float(), 0).as_deref(), Some("1.5"));
-        assert_eq!(text_at(&text(), 0), None);
+        let named = PropertyRecord::of_vertices("x", PropertyType::text());
+        for (column, expected) in [(int(), "1"), (float(), "1.5"), (text(), "a")] {
+            let given = GivenValue::of(&column, 0, &named).unwrap();
+            assert_eq!(given.input(), InputValue::Text(expected.as_bytes()));
+        }
     }
 }

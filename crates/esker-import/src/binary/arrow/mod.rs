@@ -26,13 +26,14 @@ use super::region::{Region, WholeInput};
 use super::runs::{BatchOrigin, RowRun, RowSection, SectionParser, SectionReader, check_fits};
 use super::shared::SharedTexts;
 use super::table::{self, Picked};
-use super::vertices::{OpenedVertices, RowsAre, vertex_batch};
+use super::vectors::first_vector;
+use super::vertices::{OpenedVertices, RowsAre, WantedVertices, settle_vectors, vertex_batch};
 use crate::read::format::ReadOptions;
 use crate::read::head::InputHead;
 use crate::read::input::Input;
 use crate::read::input_format::{Choices, InputFormat, OpenedInput};
 use crate::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Reader, RejectedText};
-use crate::read::typed::{said_weight, says_undirected, type_of};
+use crate::read::typed::{said_weight, says_undirected};
 
 /// Long record batches that are kept for the runs that follow, at most.
 const KEPT_MAX: usize = 2;
@@ -90,16 +91,12 @@ fn open_arrow(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Reader>
     Ok(Box::new(SectionReader::new(schema, parser, notes, sections).of_table(table).warning(warnings)))
 }
 
-/// Opens Arrow files of vertices, with ids of this kind and so many properties of the edges behind them.
+/// Opens Arrow files of vertices.
 ///
 /// # Errors
 /// If a file cannot be opened or is damaged, or the columns cannot be told or do not exist.
-pub(super) fn open_vertices(
-    inputs: &[Input],
-    ids: IdKind,
-    num_properties: usize,
-    options: &ReadOptions,
-) -> Result<OpenedVertices> {
+pub(super) fn open_vertices(inputs: &[Input], wanted: &WantedVertices<'_>) -> Result<OpenedVertices> {
+    let &WantedVertices { ids, num_edge_properties, declared, rejected } = wanted;
     let mut files: Vec<ArrowFile> = Vec::new();
     let (mut sections, mut bytes_all, mut holds) = (Vec::new(), 0, Holds::Numbers);
     for input in inputs {
@@ -107,7 +104,10 @@ pub(super) fn open_vertices(
         bytes_all += region.bytes();
         let path = Arc::clone(region.path());
         let first = files.first().map(|file| (&file.chosen, file.names.as_slice()));
-        let file = contain(&path, || ArrowFile::open(&region, first, RowsAre::Vertices))?;
+        let mut file = contain(&path, || ArrowFile::open(&region, first, RowsAre::Vertices(declared)))?;
+        if first.is_none() {
+            contain(&path, || file.settle_vectors())?;
+        }
         if file.names[file.chosen.columns[0]].1 == Holds::Texts {
             holds = Holds::Texts;
         }
@@ -119,8 +119,9 @@ pub(super) fn open_vertices(
     };
     let (chosen, path) = (first.chosen.clone(), Arc::clone(&first.path));
     let schema = table::schema(ARROW.name, ids, &chosen, bytes_all, false);
-    let (shared, kept, rejected) = (SharedTexts::new(bytes_all), Mutex::default(), options.rejected);
-    let parser = ArrowParser { files, ids, kept, shared, rejected, of_vertices: Some(num_properties) };
+    let (shared, kept, of_vertices) =
+        (SharedTexts::new(bytes_all), Mutex::default(), Some(num_edge_properties));
+    let parser = ArrowParser { files, ids, kept, shared, rejected, of_vertices };
     let reader = Box::new(SectionReader::new(schema, parser, Vec::new(), sections));
     Ok(OpenedVertices { reader, chosen, holds, path })
 }
@@ -152,8 +153,8 @@ impl ArrowFile {
         let Contents { schema, version, batches, dictionaries } = contents(region)?;
         let fields = schema.fields().iter();
         let names: Vec<_> =
-            fields.map(|field| (field.name().clone(), Holds::of(field.data_type()))).collect();
-        let types: Vec<_> = schema.fields().iter().map(|field| type_of(field.data_type())).collect();
+            fields.map(|field| (field.name().clone(), rows.holds(field.data_type()))).collect();
+        let types: Vec<_> = schema.fields().iter().map(|field| rows.type_of(field.data_type())).collect();
         let chosen = match first {
             None => rows.choose(&path, &names, &types, said_weight(&schema))?,
             Some((chosen, own)) => chosen.in_file(&path, own, &names)?,
@@ -177,6 +178,24 @@ impl ArrowFile {
             sizes,
             decoders,
         })
+    }
+
+    /// Finds the lengths of vectors where the schema does not say them.
+    fn settle_vectors(&mut self) -> Result<()> {
+        let mut chosen = self.chosen.clone();
+        settle_vectors(&mut chosen, &self.names, |column| {
+            let place = self.projection.iter().position(|&one| one == column);
+            for index in 0..self.batches.len() {
+                let batch = self.decode(index)?;
+                let found = place.and_then(|place| first_vector(batch.columns().get(place)?));
+                if found.is_some() {
+                    return Ok(found);
+                }
+            }
+            Ok(None)
+        })?;
+        self.chosen = chosen;
+        Ok(())
     }
 
     fn add_sections(&self, file: usize, sections: &mut Vec<RowSection>) -> Result<()> {

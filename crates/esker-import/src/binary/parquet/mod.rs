@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::ArrayRef;
 use arrow_schema::{FieldRef, Schema as ArrowSchema};
-use esker_format::{Error, LogicalType, PropertyType, Result};
+use esker_format::{Error, LogicalType, PropertyType, Result, VECTOR_LEN_MAX};
 use footer::check_footer;
 use parquet::arrow::parquet_to_arrow_schema;
 use parquet::file::metadata::ColumnChunkMetaData;
@@ -32,7 +32,8 @@ use super::region::Region;
 use super::runs::{BatchOrigin, RowRun, RowSection, SectionParser, SectionReader, check_fits, run_rows};
 use super::shared::{FREE_BYTES, SharedTexts};
 use super::table::{self, Picked};
-use super::vertices::{OpenedVertices, RowsAre, vertex_batch};
+use super::vectors::{first_vector, vector_type};
+use super::vertices::{OpenedVertices, RowsAre, WantedVertices, settle_vectors, vertex_batch};
 use crate::read::format::ReadOptions;
 use crate::read::head::InputHead;
 use crate::read::input::Input;
@@ -92,16 +93,12 @@ fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Reade
     Ok(Box::new(SectionReader::new(schema, parser, notes, sections).of_table(table).warning(warnings)))
 }
 
-/// Opens Parquet files of vertices, with ids of this kind and so many properties of the edges behind them.
+/// Opens Parquet files of vertices.
 ///
 /// # Errors
 /// If a file cannot be opened or is damaged, or the columns cannot be told or do not exist.
-pub(super) fn open_vertices(
-    inputs: &[Input],
-    ids: IdKind,
-    num_properties: usize,
-    options: &ReadOptions,
-) -> Result<OpenedVertices> {
+pub(super) fn open_vertices(inputs: &[Input], wanted: &WantedVertices<'_>) -> Result<OpenedVertices> {
+    let &WantedVertices { ids, num_edge_properties, declared, rejected } = wanted;
     let mut files: Vec<ParquetFile> = Vec::new();
     let waiting_max = Arc::new(AtomicUsize::new(WAITING_MAX));
     let (mut sections, mut bytes_all, mut holds) = (Vec::new(), 0, Holds::Numbers);
@@ -110,11 +107,16 @@ pub(super) fn open_vertices(
         bytes_all += region.bytes();
         let path = Arc::clone(region.path());
         let first = files.first().map(|file| (&file.chosen, file.names.as_slice()));
-        let mut file = contain(&path, || ParquetFile::open(region, first, &waiting_max, RowsAre::Vertices))?;
+        let mut file =
+            contain(&path, || ParquetFile::open(region, first, &waiting_max, RowsAre::Vertices(declared)))?;
         if file.names[file.chosen.columns[0]].1 == Holds::Texts {
             holds = Holds::Texts;
         }
+        let is_first = first.is_none();
         contain(&path, || file.add_sections(files.len(), &mut sections))?;
+        if is_first {
+            contain(&path, || file.settle_vectors())?;
+        }
         files.push(file);
     }
     let Some(first) = files.first() else {
@@ -122,8 +124,7 @@ pub(super) fn open_vertices(
     };
     let (chosen, path) = (first.chosen.clone(), Arc::clone(&first.path));
     let schema = table::schema(PARQUET.name, ids, &chosen, bytes_all, false);
-    let (shared, rejected) = (SharedTexts::new(bytes_all), options.rejected);
-    let of_vertices = Some(num_properties);
+    let (shared, of_vertices) = (SharedTexts::new(bytes_all), Some(num_edge_properties));
     let parser = ParquetParser { files, ids, waiting_max, shared, rejected, of_vertices };
     let reader = Box::new(SectionReader::new(schema, parser, Vec::new(), sections));
     Ok(OpenedVertices { reader, chosen, holds, path })
@@ -140,12 +141,21 @@ fn arrow_schema(reader: &SerializedFileReader<Region>) -> Option<ArrowSchema> {
     parquet_to_arrow_schema(metadata.schema_descr(), metadata.key_value_metadata()).ok()
 }
 
+/// The type of vectors of a column of lists. That they have one length stands only in what Arrow's writers add
+/// to a file.
+fn annotated_vectors(arrow: Option<&ArrowSchema>, index: usize, leaf: Option<&Leaf>) -> Option<PropertyType> {
+    let field =
+        arrow?.fields().get(index).filter(|field| leaf.is_some_and(|leaf| leaf.name() == field.name()))?;
+    vector_type(field.data_type()).filter(|_| leaf.is_some_and(Leaf::has_lists))
+}
+
 /// What a column holds. That its numbers are lengths of time stands only in what Arrow's writers add to a
 /// file.
 fn holds(leaf: Option<&Leaf>, field: Option<&FieldRef>) -> Holds {
     let own = leaf.map_or(Holds::Other, Leaf::holds);
     let field = field.filter(|field| leaf.is_some_and(|leaf| leaf.name() == field.name()));
     match field.map(|field| Holds::of(field.data_type())) {
+        _ if leaf.is_some_and(Leaf::has_lists) => Holds::Vectors,
         Some(spans) if own == Holds::Numbers && spans.are_spans() => spans,
         _ => own,
     }
@@ -156,6 +166,9 @@ fn holds(leaf: Option<&Leaf>, field: Option<&FieldRef>) -> Holds {
 fn logical_types(arrow: Option<&ArrowSchema>, leaves: &[Option<Leaf>]) -> Vec<Option<PropertyType>> {
     let own = |(index, leaf): (usize, &Option<Leaf>)| {
         let data_type = leaf.as_ref()?.data_type();
+        if let Some(vectors) = annotated_vectors(arrow, index, leaf.as_ref()) {
+            return Some(vectors);
+        }
         let Some(plain) = logical_of(data_type) else { return type_of(data_type) };
         let annotated = arrow.and_then(|arrow| logical_of(arrow.fields().get(index)?.data_type()));
         let is_zoned = |logical: &LogicalType| matches!(logical, LogicalType::Timestamp { zone, .. } if !zone.is_empty());
@@ -206,7 +219,10 @@ impl ParquetFile {
         // A nested column is one column, whatever it holds.
         let mut leaves: Vec<Option<Leaf>> = vec![None; schema.root_schema().get_fields().len()];
         for (index, column) in schema.columns().iter().enumerate() {
-            leaves[schema.get_column_root_idx(index)] = Leaf::new(index, column, waiting_max);
+            let place = schema.get_column_root_idx(index);
+            let root = &schema.root_schema().get_fields()[place];
+            leaves[place] = Leaf::new(index, column, waiting_max)
+                .or_else(|| Leaf::of_lists(index, column, root, waiting_max).filter(|_| rows.are_vertices()));
         }
         let arrow = arrow_schema(&reader);
         let fields = schema.root_schema().get_fields().iter();
@@ -240,7 +256,13 @@ impl ParquetFile {
             if group.num_columns() != self.num_leaves {
                 return Err(damaged(&self.path, "a row group lacks columns"));
             }
-            if self.leaves.iter().any(|leaf| group.column(leaf.index()).num_values() != group.num_rows()) {
+            // A list takes a value of the column for each of its numbers, and one if it is empty or missing.
+            let is_possible = |leaf: &Leaf| {
+                let (values, rows) = (group.column(leaf.index()).num_values(), group.num_rows());
+                let longest = if leaf.has_lists() { i64::from(VECTOR_LEN_MAX) } else { 1 };
+                values >= rows && values <= rows.saturating_mul(longest)
+            };
+            if !self.leaves.iter().all(is_possible) {
                 return Err(damaged(&self.path, "a column has another length than its row group"));
             }
             if self.leaves.iter().any(|leaf| !lies_within(group.column(leaf.index()), self.bytes)) {
@@ -259,6 +281,38 @@ impl ParquetFile {
             rows_before = rows_before
                 .checked_add(rows)
                 .ok_or_else(|| damaged(&self.path, "its row groups have an impossible number of rows"))?;
+        }
+        Ok(())
+    }
+
+    /// Finds the lengths of vectors where the schema does not say them.
+    fn settle_vectors(&mut self) -> Result<()> {
+        let mut chosen = self.chosen.clone();
+        let leaf_of = |column: usize| {
+            let place = self.chosen.columns.iter().position(|&one| one == column);
+            place.and_then(|place| self.leaves.get(place))
+        };
+        settle_vectors(&mut chosen, &self.names, |column| {
+            let Some(leaf) = leaf_of(column) else { return Ok(None) };
+            for (group, Group { run_rows, .. }) in self.groups.iter().enumerate() {
+                let run_rows = *run_rows as usize;
+                let all = usize::try_from(self.reader.metadata().row_group(group).num_rows()).unwrap_or(0);
+                for start in (0..all).step_by(run_rows) {
+                    let rows = run_rows.min(all - start);
+                    let run = RunOfRows { group, run_rows, start, rows, is_coded: false };
+                    let found = leaf.read(&self.reader, &run).map_err(|error| damaged(&self.path, error))?;
+                    if let Some(found) = first_vector(&found) {
+                        return Ok(Some(found));
+                    }
+                }
+            }
+            Ok(None)
+        })?;
+        let leaves = chosen.columns.iter().filter_map(|&column| leaf_of(column).cloned()).collect();
+        (self.leaves, self.chosen) = (leaves, chosen);
+        // The columns that were left out take nothing.
+        for group in 0..self.groups.len() {
+            self.groups[group] = Group { run_rows: self.groups[group].run_rows, ..self.group(group)? };
         }
         Ok(())
     }

@@ -14,10 +14,11 @@ use parquet::column::page::{PageIterator, PageReader};
 use parquet::errors::{ParquetError, Result as Decoded};
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type};
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type, TypePtr};
 
 use super::super::holds::Holds;
 use super::super::region::Region;
+use super::super::vectors::are_vectors;
 use super::pages::CheckedPages;
 
 /// A column of a file.
@@ -31,6 +32,8 @@ pub(super) struct Leaf {
     data_type: DataType,
     optional: bool,
     is_uuid: bool,
+    /// Whether its rows are lists of floats.
+    has_lists: bool,
     /// Whether the file says that its texts are UTF-8.
     is_utf8: bool,
     /// Readers that wait where a run ended.
@@ -116,11 +119,47 @@ impl Leaf {
             data_type: schema.field(0).data_type().clone(),
             optional: column.max_def_level() > 0,
             is_uuid: matches!(column.logical_type_ref(), Some(LogicalType::Uuid)),
+            has_lists: false,
             is_utf8: is_text && is_utf8,
             waiting: Arc::default(),
             page_values: Arc::default(),
             waiting_max: Arc::clone(waiting_max),
         })
+    }
+
+    /// The column of lists of floats whose field in the file is `root`; `None` if it holds something else.
+    pub(super) fn of_lists(
+        index: usize,
+        column: &ColumnDescriptor,
+        root: &TypePtr,
+        waiting_max: &Arc<AtomicUsize>,
+    ) -> Option<Self> {
+        if column.max_rep_level() != 1 {
+            return None;
+        }
+        let group = Type::group_type_builder("column").with_fields(vec![Arc::clone(root)]).build().ok()?;
+        let alone = SchemaDescriptor::new(Arc::new(group));
+        let data_type = parquet_to_arrow_schema(&alone, None).ok()?.field(0).data_type().clone();
+        are_vectors(&data_type).then_some(())?;
+        Some(Self {
+            index,
+            name: root.name().to_owned(),
+            levels: parquet_to_arrow_field_levels(&alone, ProjectionMask::all(), None).ok()?,
+            coded_levels: None,
+            data_type,
+            optional: true,
+            is_uuid: false,
+            has_lists: true,
+            is_utf8: false,
+            waiting: Arc::default(),
+            page_values: Arc::default(),
+            waiting_max: Arc::clone(waiting_max),
+        })
+    }
+
+    /// Whether its rows are lists.
+    pub(super) fn has_lists(&self) -> bool {
+        self.has_lists
     }
 
     /// Index in the file.

@@ -19,6 +19,8 @@ const HEADER_BYTES: u64 = 512;
 const DICTIONARY_BYTES_MAX: u64 = 1 << 24;
 /// The longest text of a dictionary is taken to be the value of one row in this many.
 const RARE: u64 = 256;
+/// Bytes of a number in a list, with its levels and as text.
+const LISTED_BYTES: u64 = 32;
 /// The longest header: it may hold the least and the greatest value of its page.
 const HEADER_BYTES_MAX: u64 = 1 << 24;
 
@@ -76,6 +78,11 @@ impl ChunkSizes {
             let (mean, longest) = lengths.map_err(|e| damaged(region.path(), e))?;
             sizes.longest_bytes = longest;
             sizes.value_bytes = sizes.value_bytes.max(4 * mean).max(longest / RARE);
+        }
+        if leaf.has_lists() {
+            let rows = file.metadata().row_group(group).num_rows();
+            let numbers = column.num_values().max(0) / rows.max(1);
+            sizes.value_bytes = numbers.unsigned_abs().saturating_add(1).saturating_mul(LISTED_BYTES);
         }
         if is_text && let Some(bytes) = column.unencoded_byte_array_data_bytes() {
             let mean =

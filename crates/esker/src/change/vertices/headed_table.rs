@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use esker_graph::{Budget, Message, Reservation, Setting, Stop, message};
+use esker_import::named_as_ids;
 use esker_import::read::format::ReadOptions;
 use esker_import::read::input::Input;
 use esker_import::read::source::Rejected;
@@ -18,9 +19,10 @@ const FIELD_BYTES: u64 = 3 * size_of::<FieldPlace>() as u64;
 
 /// A table with a header.
 pub(super) struct HeadedTable {
+    /// The name of the column of ids, then those of the properties.
     pub(super) header: Vec<String>,
     pub(super) content: Vec<u8>,
-    /// The fields of all rows, as many in each as the header has.
+    /// The fields of all rows, as many in each and in the same order as the header has.
     fields: Vec<FieldPlace>,
     /// The line of each row.
     pub(super) lines: Vec<u64>,
@@ -141,8 +143,10 @@ impl HeadedTable {
         let mut fields = Vec::new();
         rows.next_row(&mut fields).map_err(told)?;
         let name = |field: FieldPlace| String::from_utf8_lossy(&field.text(&content)).into_owned();
-        let header: Vec<String> = fields.drain(..).map(name).collect();
+        let mut header: Vec<String> = fields.drain(..).map(name).collect();
         check_header(&header).map_err(|reason| input_error(input, Some(1), reason))?;
+        let id = named_as_ids(&header).unwrap_or(0);
+        header[..=id].rotate_right(1);
         let (mut lines, mut not_rows) = (Vec::new(), Vec::new());
         loop {
             let (line, reason) = match rows.next_row(&mut fields) {
@@ -160,6 +164,7 @@ impl HeadedTable {
                 not_rows.push(rejected(input, line, rows.last_row(), reason.into()));
                 continue;
             }
+            fields[lines.len() * header.len()..][..=id].rotate_right(1);
             lines.push(line);
             if memory.count(ROW_BYTES + FIELD_BYTES * found as u64, budget).is_err() {
                 let mut counts = TableCounts::default();
@@ -183,7 +188,9 @@ impl HeadedTable {
     /// The description of a row that is not taken.
     pub(super) fn rejected_row(&self, input: &Input, row: usize, reason: Message) -> Rejected {
         let fields = self.row(row);
-        let (Some(first), Some(last)) = (fields.first(), fields.last()) else {
+        let place = |field: &&FieldPlace| field.raw(&self.content).as_ptr();
+        let (Some(first), Some(last)) = (fields.iter().min_by_key(place), fields.iter().max_by_key(place))
+        else {
             return rejected(input, self.lines[row], b"", reason);
         };
         rejected(input, self.lines[row], first.through(*last, &self.content), reason)
@@ -202,7 +209,7 @@ fn wrong_length(found: usize, header: &[String]) -> Option<String> {
 }
 
 /// A line that is not taken.
-fn rejected(input: &Input, line: u64, text: &[u8], reason: Message) -> Rejected {
+pub(super) fn rejected(input: &Input, line: u64, text: &[u8], reason: Message) -> Rejected {
     let text = String::from_utf8_lossy(text).into_owned();
     Rejected { path: input.path(), line, text, reason, edges_before: 0 }
 }

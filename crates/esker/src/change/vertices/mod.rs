@@ -1,12 +1,15 @@
 //! Sets properties of vertices, from a table or for one vertex.
 
 mod headed_table;
+mod typed_table;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use esker_graph::{Message, Setting, message};
+use esker_import::binary::TypedVertices;
 use esker_import::missing::{TextField, says_missing};
+use esker_import::open::open_vertices;
 use esker_import::read::format::{Declaration, ReadOptions};
 use esker_import::read::input::{Input, expand};
 use esker_import::read::source::Rejected;
@@ -14,6 +17,8 @@ use esker_import::read::typed::sniff_type;
 use esker_import::rejects::RejectsFile;
 use esker_store::format::notation::{ColumnNotation, Notation};
 use esker_store::format::{LogicalType, PropertyRecord, PropertyType, value::decimal};
+use esker_store::ids::ExternalId;
+use esker_store::property::PropertyValue;
 use esker_store::{Batch, CommitOptions, Database, Error, Result};
 
 use headed_table::{HeadedTable, input_error};
@@ -42,6 +47,8 @@ pub struct SetReport {
     pub rejected: u64,
     /// What to warn of, if local times were at changes of the clocks.
     pub odd_times: Option<String>,
+    /// What of the table is not read.
+    pub warnings: Vec<Message>,
 }
 
 /// How [`set_from_table`] changes vertices.
@@ -55,10 +62,12 @@ pub struct SetOptions {
     pub rejects: Option<Arc<RejectsFile>>,
 }
 
-/// Sets properties of vertices from a table, as one version. The first column is the id; the other columns
-/// are properties, named by the header. An empty field, or a word for no value, leaves the value as it is or
-/// removes it, as [`SetOptions::clears_empty`] says. The type of a new property is the first that fits
-/// all its values: 64-bit integer, number, truth value, date, time, text. Memory: the table.
+/// Sets properties of vertices from a table, as one version. The column of the ids is the one with a usual
+/// name for them, else the first; the other columns are properties, named by the header. An empty field, or a
+/// word for no value, leaves the value as it is or removes it, as [`SetOptions::clears_empty`] says. The type
+/// of a new property is the first that fits all its values: 64-bit integer, number, truth value, date, time,
+/// text. Memory: the table. The table may be of Parquet or Arrow, whose columns have types and whose nulls are
+/// missing. Memory: the ids.
 ///
 /// # Errors
 /// [`Error::Input`] with the number of the invalid line, or if the first line looks like values and `options`
@@ -75,6 +84,9 @@ pub fn set_from_table(
 ) -> Result<SetReport> {
     target.expect_event_time(commit)?;
     let input = single(file, options)?;
+    if let Some(table) = open_typed(&input, target, options, set)? {
+        return typed_table::set(database, target, (&input, table), options, set, commit);
+    }
     let rejects = set.rejects.as_deref();
     let mut table = HeadedTable::read(&input, options, database, rejects.is_some())?;
     if options.header != Some(true) {
@@ -134,6 +146,18 @@ pub fn set_from_table(
     drop(table);
     setter.report.odd_times = options.notation.odd_times.warning();
     setter.commit(commit)
+}
+
+/// The table, if its columns have types.
+fn open_typed(
+    input: &Input,
+    target: &Target,
+    options: &ReadOptions,
+    set: &SetOptions,
+) -> Result<Option<TypedVertices>> {
+    let options = options.clone();
+    let options = if set.rejects.is_some() { options.keeping_rejected() } else { options };
+    open_vertices(input, target.text_ids, &options)
 }
 
 /// The input of this name.
@@ -260,12 +284,7 @@ impl<'a> Setter<'a> {
         values: impl Iterator<Item = Option<Cow<'v, [u8]>>>,
         properties: &[SetColumn],
     ) -> Result<()> {
-        let vertex = self.target.id(id)?;
-        if !self.add_missing {
-            self.target.expect_vertex(id).map_err(|error| {
-                error.and(message!["; use ", Setting::AddMissing.to(true), " to add missing vertices"])
-            })?;
-        }
+        let vertex = self.vertex(id)?;
         // Of a row that is not taken no value is set, so all are read first.
         let mut read = Vec::with_capacity(properties.len());
         for (SetColumn { property, notation }, value) in properties.iter().zip(values) {
@@ -281,21 +300,35 @@ impl<'a> Setter<'a> {
             read.push(Some(own));
         }
         for (SetColumn { property, .. }, value) in properties.iter().zip(&read) {
-            match value {
-                None if !self.clears_empty => {}
-                None => {
-                    self.batch.set_vertex(vertex, &property.name, None)?;
-                    self.report.unset += 1;
-                }
-                Some(value) => {
-                    let value = convert_or_widen(property, InputValue::Text(value))?;
-                    self.batch.set_vertex(vertex, &property.name, Some(value))?;
-                    self.report.set += 1;
-                }
-            }
+            let value = value.as_ref().map(|value| convert_or_widen(property, InputValue::Text(value)));
+            self.set_value(vertex, &property.name, value.transpose()?)?;
         }
         self.report.vertices += 1;
         Ok(())
+    }
+
+    /// The vertex with an id, which exists unless missing ones are added.
+    fn vertex<'t>(&self, id: &'t [u8]) -> Result<ExternalId<'t>> {
+        if !self.add_missing {
+            self.target.expect_vertex(id).map_err(|error| {
+                error.and(message!["; use ", Setting::AddMissing.to(true), " to add missing vertices"])
+            })?;
+        }
+        self.target.id(id)
+    }
+
+    /// Sets or removes the value of a vertex.
+    fn set_value(
+        &mut self,
+        vertex: ExternalId<'_>,
+        name: &str,
+        value: Option<PropertyValue<'_>>,
+    ) -> Result<()> {
+        if value.is_none() && !self.clears_empty {
+            return Ok(());
+        }
+        *(if value.is_some() { &mut self.report.set } else { &mut self.report.unset }) += 1;
+        self.batch.set_vertex(vertex, name, value)
     }
 
     /// Writes a row that is not taken.
