@@ -257,8 +257,9 @@ class Batch:
         return self
 
     def add_vertices(self, ids: Any) -> Batch:
-        """Adds vertices; existing ones are ignored. Returns the batch."""
-        return self._change_vertices(_columns.column(ids, "ids"), {})
+        """Adds vertices; existing ones are ignored. Of a table, the columns beside the ids are properties, as for :meth:`set_vertices`.
+        Returns the batch."""
+        return self._change_vertices(*_columns.of_vertices(ids, "ids"))
 
     def delete_vertices(self, ids: Any) -> Batch:
         """Removes vertices with their edges. Returns the batch."""
@@ -268,10 +269,19 @@ class Batch:
     def set_vertices(self, ids: Any, **properties: Any) -> Batch:
         """Sets properties of vertices; adds missing vertices. Each property is a column of the length of ``ids``, or one value for all vertices.
         The rows of a two-dimensional array are vectors; a row of ``NaN`` is a missing value.
-        A missing value (``None``, null, ``NaN``) removes the property's value. Returns the batch."""
+        A missing value (``None``, null, ``NaN``) removes the property's value. A table of pandas, Polars or Arrow may stand for all: the column
+        ``id`` or the like has the ids, or else the first, and every other column is a property; lists of numbers are vectors. Returns the batch.
+
+        >>> batch.set_vertices(people)
+        >>> batch.set_vertices(["ann", "bob"], age=[40, 31])
+        """
+        column, values = _columns.of_vertices(ids, "ids")
+        if values and properties:
+            raise InvalidError("a table has the properties in its columns; leave out the others, or give the ids alone")
+        if values:
+            return self._change_vertices(column, values)
         if not properties:
             raise InvalidError("give at least one property to set, as in set_vertices(ids, rank=ranks)")
-        column = _columns.column(ids, "ids")
         return self._change_vertices(column, {name: _columns.for_all(values, name, len(column)) for name, values in properties.items()})
 
     def _change_vertices(self, ids: Any, values: dict[str, Any]) -> Batch:

@@ -271,6 +271,8 @@ class Reading(NamedTuple):
     """The rule for duplicates, if the call gives one."""
     selects: bool = False
     """Whether the columns of a table say which edges are meant, so that none is ignored."""
+    ends: tuple[str, str] | None = None
+    """The names of the columns of source and target, if they are chosen."""
 
     @property
     def name(self) -> str:
@@ -287,6 +289,7 @@ def edges(
     directed: bool | None = None,
     duplicates: str | None = None,
     selects: bool = False,
+    ends: tuple[str, str] | None = None,
 ) -> Edges:
     """Makes columns of edges from two columns and properties, or from one object that contains edges.
 
@@ -298,6 +301,7 @@ def edges(
         usual_weight: The name of the weight where `weight` gives none.
         directed: Whether the edges will be directed, if that is known.
         duplicates: The rule for duplicates, if the call gives one.
+        ends: The names of the columns of source and target in a table, if they are chosen.
         selects: Whether the columns of a table say which edges are meant: then ``weight=False`` ignores the values of other objects alone.
     """
     if properties is not None and not isinstance(properties, Mapping):
@@ -307,7 +311,7 @@ def edges(
             raise InvalidError("property columns need both source and target columns")
         if weight is not None and weight is not False and not isinstance(weight, str):
             raise InvalidError("a weight column needs both source and target columns; otherwise weight must be the name of a column")
-        return _with_numbers_as_weight(_of_object(source, Reading(weight, usual_weight, directed, duplicates, selects)))
+        return _with_numbers_as_weight(_of_object(source, Reading(weight, usual_weight, directed, duplicates, selects, ends)))
     if isinstance(weight, (str, bool)):
         raise MistypedError(f"weight must be a column of numbers if source and target are columns, not {weight!r}")
     columns = [(_checked(name), column(values, name)) for name, values in (properties or {}).items() if values is not None]
@@ -339,6 +343,12 @@ def _with_numbers_as_weight(found: Edges) -> Edges:
 
 
 def _of_object(data: Any, reading: Reading) -> Edges:
+    if reading.ends is not None:
+        data = _table(data)
+        names = _names(data)
+        if names is None:
+            raise InvalidError(f"source and target name columns of a table, but {type(data).__name__} has no named columns; leave them out")
+        return _of_table(data, names, reading)
     # A graph of Esker, known by its parts as the others are: its module is above this one.
     if hasattr(data, "edge_properties") and hasattr(data, "_native"):
         return _of_graph(data, reading)
@@ -529,10 +539,74 @@ def _names(data: Any) -> list[Any] | None:
 def _of_table(data: Any, names: list[Any], reading: Reading, by_position: bool | None = None) -> Edges:
     # A dictionary with other names can be one of neighbours.
     by_position = not isinstance(data, Mapping) if by_position is None else by_position
-    found = roles(names, None if reading.selects else reading.weight, reading.usual_weight, by_position)
+    found = roles(names, None if reading.selects else reading.weight, reading.usual_weight, by_position, reading.ends)
     properties = [(name, one) for name in found.properties for one in _kept(data, name)]
     ends = Edges(column(data[found.source], found.source), column(data[found.target], found.target), properties)
     return ends._replace(weight=found.weight)
+
+
+#: Usual names of the column of ids in a table of vertices, the most usual first.
+_IDS = ("id", "ids", "vertex", "vertices", "vertexid", "node", "nodes", "nodeid")
+
+
+def of_vertices(data: Any, what: str) -> tuple[Column, dict[str, Column | Vectors]]:
+    """The ids of vertices and the values of their properties, given as a table, or as a column of ids alone."""
+    if str(type(data).__name__) not in ("Series", "Array", "ChunkedArray"):
+        data = _table(data)
+    names = _names(data)
+    if names is None:
+        return column(data, what), {}
+    wrong = next((name for name in names if not isinstance(name, str)), None)
+    if wrong is not None:
+        raise InvalidError(f"the names of columns must be strings, not {wrong!r}")
+    if not names:
+        raise InvalidError("a table of vertices needs a column of ids, such as 'id'")
+    plain = ["".join(c for c in name.lower() if c.isalnum()) for name in names]
+    usual = [plain.index(name) for name in (*_IDS, "name", "key") if name in plain]
+    place = 0 if plain[0] in _IDS or not usual else usual[0]
+    ids = column(data[names[place]], names[place])
+    values = {name: one for at, name in enumerate(names) if at != place for one in _of_vertex(data[name], name, len(ids))}
+    return ids, values
+
+
+def _of_vertex(values: Any, name: str, count: int) -> list[Column | Vectors]:
+    """The column of a table of vertices as a property: lists of numbers are vectors. None, with a warning, if it holds records or the like."""
+    kind = str(getattr(values, "type", None) or getattr(values, "dtype", "")).lower()
+    if type(values).__module__.startswith("polars") and kind.startswith(("list(", "array(")):
+        values = values.to_arrow()
+        kind = str(values.type)
+    if kind.startswith(("list<", "large_list<", "fixed_size_list<")):
+        single = str(values.type.value_type) in ("float", "halffloat")
+        return _vectors(values.to_pylist(), name, "float32" if single else "float64")
+    first = next((value for value in values if value is not None), None) if kind in ("", "object") else None
+    if isinstance(first, (list, tuple)) or getattr(first, "ndim", 0) == 1:
+        rows = [None if value is None or isinstance(value, float) else value for value in values]
+        return _vectors(rows, name, "float32" if str(getattr(first, "dtype", "")) == "float32" else "float64")
+    if isinstance(first, (dict, set)) or kind.startswith(("struct", "map", "list", "large_list")):
+        warnings.warn(f"left out the column {name!r}: it holds {kind if kind != 'object' else type(first).__name__}, which is no property", EskerWarning, stacklevel=5)
+        return []
+    return [for_all(values, name, count)]
+
+
+def _vectors(rows: list[Any], what: str, numbers: str) -> list[Column | Vectors]:
+    """Lists of one length as vectors; none, with a warning, if there is no list."""
+    import numpy
+
+    length = next((len(row) for row in rows if row is not None), None)
+    if not length:
+        warnings.warn(f"left out the column {what!r}: none of its lists has a number", EskerWarning, stacklevel=6)
+        return []
+    found = numpy.full((len(rows), length), numpy.nan, numbers)
+    for at, row in enumerate(rows):
+        if row is None:
+            continue
+        if len(row) != length:
+            raise InvalidError(f"{what}[{at}] has {counted(len(row), 'number')}, but the first vector has {length}: give all the same length")
+        try:
+            found[at] = row
+        except (TypeError, ValueError):
+            raise MistypedError(f"{what}[{at}] is no vector of numbers: {row!r:.60}") from None
+    return [Vectors(found, what)]
 
 
 def _kept(data: Any, name: Any) -> list[Column]:

@@ -528,6 +528,7 @@ class Database:
         expire: str | int | datetime.timedelta | None = None,
         duplicates: Duplicates | None = None,
         bad_lines: Literal["stop", "skip"] = "stop",
+        rejects: Path | None = None,
         source: str | int | None = None,
         target: str | int | None = None,
         weight: str | int | bool | None = None,
@@ -562,6 +563,8 @@ class Database:
             duplicates: What becomes of edges that exist or are given several times; by default the rule of the database.
             bad_lines: Malformed lines of the file, as for :meth:`import_`; so are ``source``, ``target``, ``weight``, ``format``,
                 ``delimiter`` and ``header``.
+            rejects: A CSV file to which the rows of the file are appended that cannot be read, each with its file, line and reason; the others
+                are taken.
 
         >>> with db.stream(commit_every="500ms", delay="10s") as stream:
         ...     for table in tables:
@@ -586,6 +589,7 @@ class Database:
             expire=expire,
             duplicates=duplicates,
             bad_lines=bad_lines,
+            rejects=rejects,
             **columns,
         )
 
@@ -989,6 +993,7 @@ class Database:
         decimal_comma: bool | None = None,
         timezone: str | None = None,
         bad_lines: Literal["stop", "skip"] = "stop",
+        rejects: Path | None = None,
         threads: int | None = None,
         progress: ProgressOption = None,
     ) -> SyncReport:
@@ -1023,6 +1028,7 @@ class Database:
             decimal_comma: Whether numbers have a decimal comma.
             timezone: The zone of times without an offset.
             bad_lines: Malformed lines: ``stop`` raises an exception, ``skip`` skips them, and their edges are removed.
+            rejects: A CSV file to write that gets the rows that cannot be read, as for :meth:`import_`; their edges are removed.
             threads: Number of worker threads.
             progress: As for :meth:`import_`.
 
@@ -1050,6 +1056,7 @@ class Database:
                 "timezone": timezone,
             },
             bad_lines=bad_lines,
+            rejects=rejects,
             message=message,
             event_time=event_time,
             threads=threads,

@@ -26,7 +26,7 @@ class Roles(NamedTuple):
     """All columns except the ends, the weight included."""
 
 
-def roles(names: Sequence[Any], weight: str | bool | None, usual_weight: str, by_position: bool = True) -> Roles:
+def roles(names: Sequence[Any], weight: str | bool | None, usual_weight: str, by_position: bool = True, ends: tuple[str, str] | None = None) -> Roles:
     """Finds the columns of edges.
 
     Args:
@@ -34,6 +34,7 @@ def roles(names: Sequence[Any], weight: str | bool | None, usual_weight: str, by
         weight: The name of the column of the weight; ``None`` means `usual_weight`, if a column has that name; ``False`` no column.
         usual_weight: The usual name of the weight.
         by_position: Whether two columns with other names are source and target in this order.
+        ends: The names of the columns of the source and the target, if they are chosen.
 
     Raises:
         InvalidError: No column, or more than one, can be an end, or no column has the name of the weight.
@@ -44,11 +45,15 @@ def roles(names: Sequence[Any], weight: str | bool | None, usual_weight: str, by
     twice = [name for at, name in enumerate(names) if name in names[:at]]
     if twice:
         raise InvalidError(f"two columns are called {twice[0]!r}; rename one of them")
-    if isinstance(weight, str) and weight not in names:
-        raise InvalidError(f"no column is called {weight!r}; the columns are {list(names)}")
-    chosen = weight if isinstance(weight, str) else usual_weight if usual_weight in names else None
+    for name in (weight, *(ends or ())):
+        if isinstance(name, str) and name not in names:
+            raise InvalidError(f"no column is called {name!r}; the columns are {list(names)}")
+    others = [name for name in names if name not in (ends or ())]
+    chosen = weight if isinstance(weight, str) else usual_weight if usual_weight in others else None
     if chosen is None and weight is None and usual_weight == "weight":
-        chosen = _named(names, usual_weight, _WEIGHTS)
+        chosen = _named(others, usual_weight, _WEIGHTS)
+    if ends is not None:
+        return Roles(*ends, None, []) if weight is False else Roles(*ends, chosen, others)
     free = [name for name in names if name != chosen]
     source, target = _named(free, "source", _SOURCES), _named(free, "target", _TARGETS)
     rest = [name for name in free if name not in (source, target)]

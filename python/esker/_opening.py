@@ -215,6 +215,8 @@ def from_edges(
     edges: Any,
     /,
     *,
+    source: str | None = None,
+    target: str | None = None,
     weight: str | Literal[False] | None = None,
     directed: bool | None = None,
     multigraph: bool | None = None,
@@ -252,9 +254,12 @@ def from_edges(
     kind: str | None = None,
 ) -> Graph: ...
 def from_edges(
-    source: Any,
-    target: Any = None,
+    edges: Any = None,
+    others: Any = None,
+    /,
     *,
+    source: Any = None,
+    target: Any = None,
     weight: Any = None,
     properties: Mapping[str, Any] | None = None,
     directed: bool | None = None,
@@ -272,8 +277,10 @@ def from_edges(
     kind: str | None = None,
 ) -> Graph:
     """Makes a graph in memory from edges, given as for :meth:`Batch.add_edges`, with the options of :func:`esker.create`.
-    ``vertices`` are the ids of vertices that need no edges.
+    ``vertices`` are the ids of vertices that need no edges, or a table with their properties, as for :meth:`Batch.set_vertices`. In a table of edges,
+    ``source`` and ``target`` name the columns of the ends where they are called otherwise.
 
+    >>> g = esker.from_edges(payments, source="payer", target="payee", vertices=accounts)
     >>> g = esker.from_edges([0, 1, 0], [1, 2, 1], properties={"medium": ["mail", "call", "call"]}, kind="medium")
     >>> g = esker.from_edges(table, weight="cost")
     >>> g = esker.from_edges(scipy_matrix, directed=False)
@@ -281,7 +288,8 @@ def from_edges(
     for name, value in (("directed", directed), ("multigraph", multigraph)):
         if value is not None and not isinstance(value, bool):
             raise MistypedError(f"{name} must be True or False, not {value!r}")
-    edges = _columns.edges(source, target, properties, weight, directed=directed, duplicates=duplicates)
+    (given, other), named = _ends(edges, others, source, target)
+    edges = _columns.edges(given, other, properties, weight, directed=directed, duplicates=duplicates, ends=named)
     if directed is None:
         directed = edges.directed if edges.directed is not None else True
     if multigraph is False and duplicates is None:
@@ -301,13 +309,33 @@ def from_edges(
         progress=progress,
         kind=kind,
     )
+    values: dict[str, Any] = {}
     if vertices is not None:
         if edges.vertices is not None or edges.num_vertices is not None:
-            raise InvalidError(f"a {type(source).__name__} says itself which vertices there are; leave out vertices")
-        edges = edges._replace(vertices=_columns.column(vertices, "vertices"))
+            raise InvalidError(f"a {type(given).__name__} says itself which vertices there are; leave out vertices")
+        ids, values = _columns.of_vertices(vertices, "vertices")
+        edges = edges._replace(vertices=ids)
     with database.batch() as batch:
         batch._first = edges
+        if values:
+            batch._change_vertices(ids, values)
     return database.graph()
+
+
+def _ends(edges: Any, others: Any, source: Any, target: Any) -> tuple[tuple[Any, Any], tuple[str, str] | None]:
+    """The columns of both ends, or a table and the names of its columns of ends, if they are named."""
+    if edges is None:
+        return (source, target), None
+    if others is None and target is not None and not isinstance(target, str):
+        others, target = target, None
+    if source is None and target is None:
+        return (edges, others), None
+    for name, value in (("source", source), ("target", target)):
+        if not isinstance(value, str):
+            raise MistypedError(f"source and target name the columns of a table together, but {name} is {value!r:.60}")
+    if others is not None:
+        raise InvalidError("source and target name columns of a table; leave them out where the columns themselves are given")
+    return (edges, None), (source, target)
 
 
 def import_(files: Path | Iterable[Path], path: Path | None = None, *, replace: bool = False, **options: Any) -> Database:

@@ -174,10 +174,10 @@ def _pace(rate: float | None, replay: float | None) -> tuple[float | None, float
     return None if rate is None else float(rate), None if replay is None else float(replay)
 
 
-def _file(file: Path | None, follow: bool, from_start: bool, bad_lines: str, columns: dict[str, Any]) -> dict[str, Any] | None:
+def _file(file: Path | None, follow: bool, from_start: bool, bad_lines: str, rejects: Path | None, columns: dict[str, Any]) -> dict[str, Any] | None:
     """What is read of a file; ``None`` without one."""
     if file is None:
-        flags = {"follow": follow, "from_start": from_start, "bad_lines": bad_lines != "stop"}
+        flags = {"follow": follow, "from_start": from_start, "bad_lines": bad_lines != "stop", "rejects": rejects is not None}
         given = {**{name: True for name, wanted in flags.items() if wanted}, **columns}
         unused = next((name for name, value in given.items() if value is not None), None)
         if unused is not None:
@@ -191,7 +191,7 @@ def _file(file: Path | None, follow: bool, from_start: bool, bad_lines: str, col
     read = read_settings(
         columns["format"], columns["source"], columns["target"], columns["weight"], None, None, "auto", columns["delimiter"], columns["header"], None, None, None
     )
-    return {"path": path, "follow": bool(follow), "from_start": bool(from_start), "bad_lines": bad_lines, "read": read}
+    return {"path": path, "follow": bool(follow), "from_start": bool(from_start), "bad_lines": bad_lines, "rejects": None if rejects is None else path_text(rejects), "read": read}
 
 
 def started(
@@ -210,6 +210,7 @@ def started(
     expire: str | int | datetime.timedelta | None,
     duplicates: Duplicates | None,
     bad_lines: str,
+    rejects: Path | None,
     **columns: Any,
 ) -> EdgeStream:
     """Begins a stream."""
@@ -217,7 +218,7 @@ def started(
         late = f"reject:{os.fspath(late)}"
     elif not isinstance(late, str):
         raise MistypedError(f"late must be 'next', 'refuse' or a path, not {type(late).__name__}")
-    of_file = _file(file, follow, from_start, bad_lines, columns)
+    of_file = _file(file, follow, from_start, bad_lines, rejects, columns)
     if of_file is not None and late.startswith("reject:") and os.path.realpath(late[len("reject:") :]) == of_file["path"]:
         raise InvalidError("late edges cannot be appended to the file that is read")
     rate, replay = _pace(rate, replay)

@@ -37,6 +37,7 @@ def synced(
     flags: dict[str, bool],
     columns: dict[str, Any],
     bad_lines: str,
+    rejects: Any,
     message: str,
     event_time: Any,
     threads: int | None,
@@ -53,8 +54,11 @@ def synced(
     files = paths_of(edges)
     native, chosen = database._to_change(), (flags["keep_vertices"], flags["allow_empty"], flags["dry_run"])
     with _progress.listening(progress, "sync") as callback:
-        build = build_settings(bad_lines=bad_lines, threads=threads, event_time=event_time, progress=callback)
+        kept = None if rejects is None else path_text(rejects)
+        build = build_settings(bad_lines=bad_lines, rejects=kept, threads=threads, event_time=event_time, progress=callback)
         if files is None:
+            if rejects is not None:
+                raise InvalidError("rejects says what becomes of rows of files that cannot be read; leave it out for tables")
             given = [name for name, value in columns.items() if value not in (None, False) and name != "weight"]
             if given:
                 raise InvalidError(f"{given[0]} says how to read files, not tables; leave it out")
@@ -68,7 +72,7 @@ def synced(
                 raise InvalidError("weight=False has no effect: the weight of the database is read where the files have it; leave it out")
             read = read_settings(time=None, properties=None, ids="auto", schema=None, **columns)
             text = _esker.sync_files(native, files, read, build, message or f"sync {' '.join(files)}", chosen)
-    return _report(text)
+    return _report(text, rejects is not None)
 
 
 def _as_columns(database: Database, edges: Any, weight: Any) -> tuple[Any, Any, list[tuple[str, Any]], Any]:
@@ -91,11 +95,11 @@ def _as_columns(database: Database, edges: Any, weight: Any) -> tuple[Any, Any, 
     return found.source, found.target, properties, vertices
 
 
-def _report(text: str) -> SyncReport:
+def _report(text: str, kept: bool) -> SyncReport:
     found = json.loads(text)
     for note in found["notes"]:
         LOG.info("%s", note)
-    if found["rejected"]:
+    if found["rejected"] and not kept:
         first = found["rejected_sample"][0]
         told = f"skipped {counted(found['rejected'], 'malformed line')}, the first at {first['path']}:{first['line']}: {first['reason']}"
         warnings.warn(told, EskerWarning, stacklevel=4)

@@ -30,6 +30,7 @@ mod database;
 mod reading;
 mod remembered;
 mod follow;
+mod stream_file;
 mod streaming;
 mod syncing;
 mod opening;

@@ -8,11 +8,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use esker::change::{
-    self, CommitEvery, EdgeInput, Expiry, InputValue, Late, Pace, Purpose, StreamOptions, StreamReport,
-    StreamState, Target, convert_or_widen, open_edges, place_of_times, stream,
+    self, CommitEvery, EdgeInput, Expiry, InputValue, Late, Pace, StreamOptions, StreamReport, StreamState,
+    Target, convert_or_widen, place_of_times, stream,
 };
 use esker::graph::Cancel;
-use esker::import::read::live::GrowingInput;
 use esker::import::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Reader, Schema};
 use esker::store::Result;
 use esker::store::format::PropertyRecord;
@@ -23,7 +22,8 @@ use crate::database::PyDatabase;
 use crate::failure::{PyFailure, PyOutcome, invalid};
 use crate::input::column::InputColumn;
 use crate::input::source::{EDGE_BYTES, InputColumns};
-use crate::settings::{BAD_LINES, ReadSettings, Settings, commit_options, duplicates, one_of};
+use crate::settings::{Settings, commit_options, duplicates, one_of};
+use crate::stream_file::{FileSettings, OpenInput, open_file};
 use crate::watch::watched;
 use crate::windows::{span, symbol};
 
@@ -145,17 +145,6 @@ pub(crate) struct StreamSettings {
     run: Settings,
 }
 
-/// The file that a stream reads.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct FileSettings {
-    path: String,
-    follow: bool,
-    from_start: bool,
-    bad_lines: String,
-    read: ReadSettings,
-}
-
 impl StreamSettings {
     fn options(self, stop: &Cancel, state: &Arc<Mutex<Option<StreamState>>>) -> PyOutcome<StreamOptions> {
         let length = |text: &str| text.parse::<Span>().or_else(invalid);
@@ -192,9 +181,6 @@ impl StreamSettings {
     }
 }
 
-/// Opens the input of a stream, on the thread that commits it.
-type OpenInput = Box<dyn FnOnce(&Target) -> Result<EdgeInput> + Send>;
-
 /// Begins to stream into a database that is open for writing: what is handed over, or a file.
 #[pyfunction]
 pub(crate) fn stream_edges(
@@ -209,7 +195,7 @@ pub(crate) fn stream_edges(
     let mut options = settings.options(&stop, &state)?;
     let (is_file, is_followed) = (file.is_some(), file.as_ref().is_some_and(|file| file.follow));
     let (sender, open): (_, OpenInput) = match file {
-        Some(file) => (None, open_file(py, file, &target, &mut options)?),
+        Some(file) => (None, open_file(py, file, &target, writer.path(), &mut options)?),
         None => {
             let (sender, chunks) = sync_channel(CHUNKS_AHEAD);
             let schema = schema_of(&target);
@@ -229,7 +215,8 @@ pub(crate) fn stream_edges(
         };
         let mut report = None;
         let done = stream(&writer, &target, input, &options, &mut report);
-        (report, done)
+        let rejects = options.rejects.as_ref().map_or(Ok(()), |file| file.finish());
+        (report, done.and(rejects))
     };
     let thread = std::thread::Builder::new().name("esker-stream".to_owned()).spawn(committing);
     let thread =
@@ -247,27 +234,6 @@ pub(crate) fn stream_edges(
         required_times: times,
         has_texts,
     })
-}
-
-/// Opens a file, unless it is followed: then it may have to grow first.
-fn open_file(
-    py: Python<'_>,
-    file: FileSettings,
-    target: &Target,
-    options: &mut StreamOptions,
-) -> PyOutcome<OpenInput> {
-    options.source = Some(file.path.clone());
-    options.from_start = file.from_start;
-    options.bad_lines = one_of("bad_lines", &file.bad_lines, &BAD_LINES)?;
-    let mut read = file.read.options()?;
-    read.live =
-        Some(GrowingInput { follow: file.follow, stop: options.stop.clone(), ..GrowingInput::default() });
-    let inputs = [file.path];
-    if file.follow {
-        return Ok(Box::new(move |target| open_edges(target, &inputs, &read, Purpose::Add)));
-    }
-    let input = py.detach(|| open_edges(target, &inputs, &read, Purpose::Add))?;
-    Ok(Box::new(|_| Ok(input)))
 }
 
 impl PyEdgeStream {

@@ -1,5 +1,6 @@
 //! Makes the newest version equal to files or columns.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use esker::change::{
@@ -8,6 +9,7 @@ use esker::change::{
 use esker::graph::{Message, Run, RunOptions};
 use esker::import::options::ImportOptions;
 use esker::import::read::format::{Declaration, ReadOptions};
+use esker::import::rejects::RejectsFile;
 use esker::store::Database as Writer;
 use pyo3::prelude::*;
 
@@ -16,7 +18,7 @@ use crate::failure::{PyOutcome, invalid};
 use crate::input::column::InputColumn;
 use crate::input::source::{InputColumnReader, InputColumns};
 use crate::output::report::sync_facts;
-use crate::settings::{BuildSettings, ReadSettings, commit_options};
+use crate::settings::{BuildSettings, ReadSettings, commit_options, finish_rejects};
 use crate::watch::{Listener, watched};
 
 /// Whether to keep vertices, to allow an empty input, and to count only.
@@ -26,17 +28,26 @@ type Flags = (bool, bool, bool);
 struct Syncing {
     options: SyncOptions,
     run: Run,
+    rejects: Option<Arc<RejectsFile>>,
     listener: Option<Listener>,
 }
 
 impl Syncing {
-    fn new(build: BuildSettings, message: String, flags: Flags) -> PyOutcome<Self> {
+    /// `files`: the database and the inputs, none of which rejected rows may overwrite.
+    fn new(
+        build: BuildSettings,
+        message: String,
+        flags: Flags,
+        files: (&Path, &[String]),
+    ) -> PyOutcome<Self> {
         check_message(&message)?;
+        let rejects = build.rejects(files.0, files.1, false)?;
         let (build, listener): (ImportOptions, Option<Listener>) = build.options()?;
         let slot = listener.as_ref().map(|listener| listener.slot.clone());
         let feed = FeedOptions {
             commit: commit_options(message, build.time_ms, &build.cancel),
             bad_lines: build.bad_lines,
+            rejects: rejects.clone(),
             cancel: build.cancel.clone(),
             on_progress: slot.map(|slot| -> OnFeed {
                 Arc::new(move |fraction, edges| {
@@ -49,7 +60,7 @@ impl Syncing {
         let options = SyncOptions { feed, keep_vertices, allow_empty, dry_run };
         let run =
             Run::new(RunOptions { threads: build.threads, cancel: build.cancel, ..RunOptions::default() })?;
-        Ok(Self { options, run, listener })
+        Ok(Self { options, run, rejects, listener })
     }
 
     /// Opens the input and syncs; returns a report as JSON.
@@ -63,7 +74,8 @@ impl Syncing {
             let target = Target::of(writer)?;
             let input = open(&target)?;
             let notes: Vec<Message> = input.notes.clone();
-            let report: SyncReport = sync(writer, &target, input, &self.options, &self.run)?;
+            let mut report: SyncReport = sync(writer, &target, input, &self.options, &self.run)?;
+            report.input.warnings.extend(finish_rejects(self.rejects.as_deref())?);
             Ok(sync_facts(&report, &notes))
         })
     }
@@ -82,7 +94,8 @@ pub(crate) fn sync_files(
 ) -> PyOutcome<String> {
     let writer = database.writer()?;
     let read: ReadOptions = read.options()?;
-    let syncing = Syncing::new(build, message, flags)?;
+    let syncing = Syncing::new(build, message, flags, (writer.path(), &inputs))?;
+    let read = if syncing.rejects.is_some() { read.keeping_rejected() } else { read };
     let open = |target: &Target| Ok(open_edges(target, &inputs, &read, Purpose::Add)?);
     syncing.carry_out(py, &writer, open)
 }
@@ -110,7 +123,7 @@ pub(crate) fn sync_columns(
         properties: given,
         vertices: vertices.cloned(),
     };
-    let syncing = Syncing::new(build, message, flags)?;
+    let syncing = Syncing::new(build, message, flags, (writer.path(), &[]))?;
     syncing.carry_out(py, &writer, |target| in_order(target, columns))
 }
 

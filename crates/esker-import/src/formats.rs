@@ -56,6 +56,7 @@ pub(crate) static FORMATS: [FormatEntry; Format::COUNT] = [
     entry(Format::Colouring, &text::COL, &write::COL),
     entry(Format::MaxFlow, &attributed::MAX, &write::MAX),
     entry(Format::Npz, &binary::NPZ, &write::NPZ),
+    entry(Format::GraphFrames, &binary::GRAPH_FRAMES, &write::GRAPH_FRAMES),
 ];
 
 const fn entry(format: Format, input: &'static InputFormat, export: &'static ExportFormat) -> FormatEntry {

@@ -54,7 +54,9 @@ pub fn open<S: AsRef<str>>(inputs: &[S], options: &ReadOptions) -> Result<Opened
         && let Some([edges, vertices]) = graph_frame(folder.as_ref())
     {
         let vertices = Some(options.vertices.clone().unwrap_or(vertices));
-        let options = ReadOptions { vertices, ..options.clone() };
+        // Its files are of Parquet.
+        let format = options.format.filter(|&format| format != Format::GraphFrames);
+        let options = ReadOptions { vertices, format, ..options.clone() };
         return open_inputs(&expand(&[edges], &options.cancel)?, &options);
     }
     open_inputs(&expand(inputs, &options.cancel)?, options)
@@ -179,8 +181,8 @@ fn with_vertices(
     }
 }
 
-/// Opens a file of vertices of a format with types, whose ids are to be texts or integers; `None` if the input
-/// is of another format. `options` may declare types of properties.
+/// Opens a file of vertices of a format with types, whose ids are to be texts or integers; `None` if the
+/// input is of another format. `options` may declare types of properties.
 ///
 /// # Errors
 /// If it cannot be read, its columns cannot be told, or an option means nothing for it.

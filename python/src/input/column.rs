@@ -285,7 +285,8 @@ impl InputColumn {
             };
             if let Some(at) = values.iter().position(|&id| id < 0) {
                 return invalid(format!(
-                    "{}[{}] is {}, but ids must be strings or integers from 0 to 2^64 - 1",
+                    "{}[{}] is {}, but ids must be strings or integers from 0 to 2^64 - 1; convert all ids to strings, as \
+                     in ids.astype(str)",
                     self.what,
                     start + at,
                     values[at]

@@ -210,8 +210,14 @@ fn odd<T>(items: &[Bound<'_, PyAny>], what: &str) -> PyOutcome<T> {
         let found = item.get_type().name()?.to_string();
         match (kind(item)?, first) {
             (None, _) => {
+                let remedy = match found.as_str() {
+                    "tuple" | "list" | "frozenset" => {
+                        "; make a string of each, as in str(value), or number them"
+                    }
+                    _ => "",
+                };
                 return mistyped(format!(
-                    "{what}: expected integers, floats, strings, truth values, dates or times, but {what}[{at}] has type {found}"
+                    "{what}: expected integers, floats, strings, truth values, dates or times, but {what}[{at}] has type {found}{remedy}"
                 ));
             }
             (Some(own), Some(before)) if own != before => {

@@ -34,12 +34,13 @@ enum OutputIds {
 /// The file extension selects the format: .el .wel .csv .tsv .txt (SNAP) .mtx .graph (METIS) .gr .adj .sg
 /// .wsg .graph500 .parquet .arrow .graphml .gexf .json (node-link) .cyjs .edgelist (NetworkX) .gml .net
 /// (Pajek) .dot .leda .ncol .lgl .sif .g6 .s6 .d6 .col .max .npz (SciPy). Text formats can be followed by
-/// .gz, .zst or .bz2.
+/// .gz, .zst or .bz2. `--format graphframes` writes a folder, with a Parquet file of vertices and one of
+/// edges.
 #[derive(Debug, Args)]
 pub(crate) struct ExportCommand {
     /// The database
     database: PathBuf,
-    /// The file to write; `-` is standard output
+    /// The file to write, for graphframes a folder; `-` is standard output
     output: PathBuf,
     #[command(flatten)]
     at: AtArgs,

@@ -27,7 +27,6 @@ use crate::show::text;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker set web.esker people.csv
-  esker set web.esker people.parquet --new
   esker set web.esker --vertex alice age=40 city='New York' phone=")]
 pub(crate) struct SetCommand {
     /// The database

@@ -6,10 +6,9 @@ use std::time::Instant;
 
 use clap::Args;
 use esker::change::{FeedOptions, Purpose, SyncOptions, SyncReport, open_edges, sync};
-use esker::import::options::BadLines;
 use serde_json::json;
 
-use crate::args::importing::BadLinesArg;
+use crate::args::importing::{BadLinesArg, RejectsArg, finish_rejects};
 use crate::args::reading::ReadArgs;
 use crate::args::size::{counted, rate, seconds};
 use crate::failure::{Failure, Outcome};
@@ -53,6 +52,8 @@ pub(crate) struct SyncCommand {
     /// What to do with malformed lines. The edges of skipped lines are removed
     #[arg(long, value_enum, default_value_t)]
     bad_lines: BadLinesArg,
+    #[command(flatten)]
+    rejects: RejectsArg,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -77,7 +78,9 @@ impl SyncCommand {
     fn change(&self, commits: &Arc<Commits>) -> Outcome {
         let begin = Instant::now();
         let writing = self.write.open(&self.database, commits)?;
-        let input = open_edges(&writing.target, &self.inputs, &self.read.options()?, Purpose::Add)?;
+        let read = self.rejects.reading(self.read.options()?);
+        let input = open_edges(&writing.target, &self.inputs, &read, Purpose::Add)?;
+        let rejects = self.rejects.create(&self.database, &self.inputs, false)?;
         if !self.json {
             input.notes.iter().for_each(|note| text::remark(&said(note)));
         }
@@ -85,10 +88,8 @@ impl SyncCommand {
         let (shown, since) = (bar.clone(), Instant::now());
         let feed = FeedOptions {
             commit: self.write.commit(|| format!("sync {}", self.inputs.join(" "))),
-            bad_lines: match self.bad_lines {
-                BadLinesArg::Stop => BadLines::Stop,
-                BadLinesArg::Skip => BadLines::Skip,
-            },
+            bad_lines: self.rejects.bad_lines(self.bad_lines),
+            rejects: rejects.clone(),
             on_progress: Some(Arc::new(move |fraction, edges| {
                 let remark = rate(edges as f64, since.elapsed().as_secs_f64(), "edges");
                 shown.set("reading", fraction.unwrap_or(0.0), remark);
@@ -100,6 +101,7 @@ impl SyncCommand {
         let done = sync(&writing.database, &writing.target, input, &options, &writing.run);
         bar.finish();
         let report = done?;
+        finish_rejects(rejects.as_deref())?;
         let written = self.write.finish_counted(writing, report.changes)?;
         let taken = begin.elapsed().as_secs_f64();
         match self.json {

@@ -137,6 +137,20 @@ fn rows_of_parquet_and_arrow_are_rejected_with_all_their_values() {
 }
 
 #[test]
+fn a_sync_keeps_rows_that_it_cannot_read() {
+    let place = Place::new();
+    place.file("a.csv", "source,target\n1,2\n2,3\n");
+    place.ok("import a.csv g.esker");
+    place.file("b.csv", "source,target\n1,2\nx,3\n4,5\n");
+    place.fails(1, "sync g.esker b.csv", "b.csv:3");
+    succeeds(&place, "sync g.esker b.csv --dry-run --rejects dry.csv", "1 row could not be read");
+    succeeds(&place, "sync g.esker b.csv --rejects bad.csv", "1 row could not be read and went to bad.csv");
+    assert_eq!(places(&place, "bad.csv"), ["b.csv:3:x,3"]);
+    assert_eq!(places(&place, "bad.csv"), places(&place, "dry.csv"));
+    assert_eq!(place.json("info g.esker --json")["edges"], 2);
+}
+
+#[test]
 fn rows_of_vertices_are_rejected_too() {
     let place = Place::new();
     place.file("a.csv", "source,target\n1,2\n");

@@ -205,7 +205,9 @@ fn values_of_parquet_and_arrow_are_set() {
         assert_eq!((&two["zip"], &two["name"]), (&json!("7"), &json!("7")), "{two}");
         place.fails(2, &format!("set g.esker d.{end} --schema other:text"), "no column \"other\"");
         place.fails(2, &format!("set g.esker d.{end} --schema name:i64"), "has the type text");
-        for option in ["--delimiter ;", "--header", "--null none", "--decimal-comma", "--date-format %Y"] {
+        for option in
+            ["--delimiter ;", "--header", "--null none", "--decimal-comma", "--date-format %d.%m.%Y"]
+        {
             place.fails(2, &format!("set g.esker d.{end} {option}"), "no table of text");
         }
     }
@@ -302,5 +304,90 @@ fn a_row_with_too_few_fields_leaves_a_table_of_vertices_a_table() {
         let age = if name == "plain.tsv" { "column3" } else { "age" };
         assert_eq!(a[age], json!(40), "{name}: {a}");
         std::fs::remove_file(place.path().join("bad.csv")).unwrap();
+    }
+}
+
+/// The rows of a command, as a set: the order of vertices and edges is not that of the first import.
+fn rows(place: &Place, line: &str) -> Vec<String> {
+    let mut rows: Vec<String> = place.ok(line).lines().map(str::to_owned).collect();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn graph_frames_come_back_as_they_were() {
+    let place = Place::new();
+    let table = "source,target,weight,kind,since,note\nA,B,1,mail,2026-01-01,x\nA,B,2,call,,\nB,C,,mail,2026-02-01,\"\"\nC,C,4,call,2026-03-01,NA\n";
+    place.file("t.csv", table);
+    place.file("i.csv", &table.replace('A', "1").replace('B', "20").replace('C', "300").replace("N1", "NA"));
+    for (edges, ids, more) in [
+        ("t.csv", ["A", "B", "D"], ""),
+        ("i.csv", ["1", "20", "4000"], ""),
+        ("t.csv", ["A", "B", "D"], " --undirected"),
+        ("i.csv", ["1", "20", "4000"], " --undirected"),
+    ] {
+        // Vertex D has no edge; C has no value.
+        let columns = columns().into_iter().filter(|(name, _)| *name != "id");
+        let mut columns: Vec<(&str, ArrayRef)> =
+            columns.map(|(name, values)| (name, values.slice(0, 3))).collect();
+        let texts: ArrayRef = Arc::new(StringArray::from(ids.to_vec()));
+        let numbers = || Arc::new(Int64Array::from_iter_values(ids.iter().map(|id| id.parse().unwrap())));
+        columns.push(("id", if edges == "t.csv" { texts } else { numbers() }));
+        write(&place, "v", &columns);
+        place.ok(&format!(
+            "import {edges} a.esker --force --kind kind --property all --vertices v.parquet{more}"
+        ));
+        place.ok("export a.esker frame --format graphframes --force");
+        place.ok("import frame b.esker --force --kind kind --property all");
+        place.ok("import frame c.esker --force --kind kind --property all --format graphframes");
+        place.ok("check b.esker");
+        for verb in ["edges", "vertices"] {
+            let line = |name: &str| format!("{verb} {name}.esker --json");
+            assert_eq!(rows(&place, &line("a")), rows(&place, &line("b")), "{edges}{more}");
+            assert_eq!(rows(&place, &line("c")), rows(&place, &line("b")), "{edges}{more}");
+        }
+        let info = |name: &str| {
+            let info = place.json(&format!("info {name}.esker --json"));
+            [&info["vertices"], &info["edges"], &info["directed"]].map(ToString::to_string)
+        };
+        assert_eq!(info("a"), info("b"));
+    }
+    place.fails(1, "export a.esker frame --format graphframes", "exists already");
+    place.fails(1, "export a.esker - --format graphframes", "cannot go to standard output");
+    place.fails(
+        1,
+        "export a.esker t.csv --format graphframes",
+        "t.csv is a file, but a GraphFrames folder is a folder",
+    );
+    place.fails(1, "import t.csv x.esker --format graphframes", "t.csv is no GraphFrames folder");
+    place.file("frame/edges/part-00001.parquet", "");
+    place.fails(
+        1,
+        "export a.esker frame --format graphframes --force",
+        "has something else already, part-00001.parquet",
+    );
+    // What cannot be written leaves no folder.
+    place.file("ends.csv", "source,target,src\n1,2,3\n");
+    place.ok("import ends.csv ends.esker --property src");
+    place.fails(1, "export ends.esker other --format graphframes", "a property called \"src\" has no place");
+    place.ok("export ends.esker plain --format graphframes --no-properties");
+    place.file("wide.csv", "source,target\n1,18446744073709551615\n");
+    place.ok("import wide.csv wide.esker");
+    place.fails(1, "export wide.esker other --format graphframes", "exceeds 9223372036854775807");
+    assert!(!place.path().join("other").exists());
+    place.ok("export wide.esker other --format graphframes --ids numbers");
+}
+
+#[test]
+fn labels_of_gml_that_are_integers_are_integers() {
+    let place = Place::new();
+    for quote in ["", "\""] {
+        let node = |id: usize, label: usize| format!("node [ id {id} label {quote}{label}{quote} ]\n");
+        let nodes = node(0, 10) + &node(1, 20);
+        place.file("g.gml", &format!("graph [ directed 1\n{nodes}edge [ source 0 target 1 ] ]\n"));
+        place.ok("import g.gml g.esker --force --ids int");
+        assert_eq!(get(&place, "g.esker", "20")["vertex"], json!(20));
+        place.ok("import g.gml g.esker --force --ids text");
+        assert_eq!(get(&place, "g.esker", "20")["vertex"], json!("20"));
     }
 }

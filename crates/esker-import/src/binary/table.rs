@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
-use esker_format::value::decimal::{TOO_LONG, shown};
+use esker_format::value::decimal::TOO_LONG;
 use esker_format::{
     ElementType, LogicalType, NotationRecord, PropertyColumnRecord, PropertyType, Result, TableRecord,
 };
@@ -22,7 +22,7 @@ use super::reasons::{no_numbers, times_as_ids};
 use super::region::unusable;
 use super::runs::BatchOrigin;
 use super::simple::simplified;
-use super::vectors::{NoVector, vectors};
+use super::vectors::lists_as_vectors;
 use crate::columns::expected::{FittedColumns, column_record};
 use crate::columns::ids_become_texts;
 use crate::columns::names::{TIMES, WEIGHTS, position};
@@ -388,17 +388,7 @@ pub(super) fn checked(
         return Err(unusable(origin.path, "its columns differ in length: it is damaged"));
     }
     let mut faults = RowFaults::new();
-    for (place, column) in columns.iter_mut().enumerate().skip(num_ids) {
-        let (name, wanted) = (&properties[place - num_ids], types[place - num_ids].as_ref());
-        let found =
-            vectors(column, wanted).map_err(|e| damaged(origin.path, format!("column {name:?}: {e}")))?;
-        let Some((texts, wrong)) = found else { continue };
-        *column = texts;
-        let fault = |one: NoVector| {
-            (one.row, (format!("the column {name:?} {}", one.reason).into(), shown(one.list.as_bytes())))
-        };
-        faults.extend(wrong.into_iter().map(fault));
-    }
+    lists_as_vectors(origin, properties, types, &mut columns[num_ids..], &mut faults)?;
     let given = (origin.rejected == RejectedText::Rows).then(|| columns.clone());
     for (index, column) in columns.iter_mut().enumerate() {
         let name = match index {

@@ -7,8 +7,12 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{ArrowError, DataType};
-use esker_format::{ElementType, LogicalType, PropertyType, VECTOR_LEN_MAX};
+use esker_format::value::decimal::shown;
+use esker_format::{ElementType, LogicalType, PropertyType, Result, VECTOR_LEN_MAX};
 
+use super::contain::damaged;
+use super::faults::RowFaults;
+use super::runs::BatchOrigin;
 use super::simple::simplified;
 
 /// The type of the numbers of lists of floats; `None` if a column holds something else.
@@ -60,10 +64,10 @@ fn list_at(column: &ArrayRef, row: usize) -> Option<ArrayRef> {
 }
 
 /// A row that has no vector of the type, why not, and its list.
-pub(super) struct NoVector {
-    pub(super) row: usize,
-    pub(super) reason: String,
-    pub(super) list: String,
+struct NoVector {
+    row: usize,
+    reason: String,
+    list: String,
 }
 
 /// Lists as texts such as `[0.5,-1]`, and the rows whose list is no vector of a type; `None` if the column
@@ -71,7 +75,7 @@ pub(super) struct NoVector {
 ///
 /// # Errors
 /// If the texts exceed 2 GiB.
-pub(super) fn vectors(
+fn vectors(
     column: &ArrayRef,
     wanted: Option<&PropertyType>,
 ) -> std::result::Result<Option<(ArrayRef, Vec<NoVector>)>, ArrowError> {
@@ -96,6 +100,31 @@ pub(super) fn vectors(
         texts.append_value(text);
     }
     Ok(Some((Arc::new(texts.finish()), faults)))
+}
+
+/// Writes the lists of columns of properties as vectors, and finds the rows of those that are none.
+///
+/// # Errors
+/// If the texts of a column exceed 2 GiB.
+pub(super) fn lists_as_vectors(
+    origin: &BatchOrigin<'_>,
+    properties: &[String],
+    types: &[Option<PropertyType>],
+    columns: &mut [ArrayRef],
+    faults: &mut RowFaults,
+) -> Result<()> {
+    for (place, column) in columns.iter_mut().enumerate() {
+        let (name, wanted) = (&properties[place], types[place].as_ref());
+        let found =
+            vectors(column, wanted).map_err(|e| damaged(origin.path, format!("column {name:?}: {e}")))?;
+        let Some((texts, wrong)) = found else { continue };
+        *column = texts;
+        let fault = |one: NoVector| {
+            (one.row, (format!("the column {name:?} {}", one.reason).into(), shown(one.list.as_bytes())))
+        };
+        faults.extend(wrong.into_iter().map(fault));
+    }
+    Ok(())
 }
 
 /// A number of a vector, as short as it is exact.

@@ -81,11 +81,13 @@ pub enum Format {
     MaxFlow,
     /// SciPy's sparse matrices: arrays of NumPy in a zip archive.
     Npz,
+    /// GraphFrames of Spark: a folder of vertices and one of edges, of Parquet files.
+    GraphFrames,
 }
 
 impl Format {
     /// How many there are.
-    pub(crate) const COUNT: usize = Self::Npz as usize + 1;
+    pub(crate) const COUNT: usize = Self::GraphFrames as usize + 1;
 }
 
 /// Which column to take for something that an input may or may not have.

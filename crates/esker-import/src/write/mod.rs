@@ -18,6 +18,7 @@ mod adjacency;
 mod graph6;
 mod npz;
 mod graphalytics;
+mod graph_frames;
 
 pub(crate) use adjacency::{ADJ, METIS, SG, WSG};
 pub use digits::push_f64;
@@ -29,6 +30,7 @@ pub(crate) use format::{ExportFormat, Guessed, WriteGraph};
 pub(crate) use generated::GeneratorExport;
 pub use graph::{BlockBuilder, ExportBlock, ExportGraph, PropertyInfo, PropertyKind};
 pub(crate) use graph::{EdgeStream, ListExport};
+pub(crate) use graph_frames::GRAPH_FRAMES;
 pub(crate) use graph6::{DIGRAPH6, GRAPH6, SPARSE6};
 pub(crate) use graphalytics::GRAPHALYTICS;
 pub(crate) use lines::{COL, CSV, DIMACS, EL, GRAPH500, GRAPH500_64, MAX, MTX, SNAP, TSV, WEL};

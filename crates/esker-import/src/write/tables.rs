@@ -42,14 +42,53 @@ pub(crate) static ARROW: ExportFormat =
 /// # Errors
 /// If a dictionary cannot be expressed, or writing fails.
 fn parquet<'a>(shape: &ExportShape, output: &'a mut OutputFile) -> Result<Box<dyn EdgeWriter + 'a>> {
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).unwrap_or_default()))
-        .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
-        .build();
-    let table = EdgeTable::new(shape)?;
-    let schema = Arc::new(without_seconds(&table.schema));
-    let writer = ArrowWriter::try_new(output, Arc::clone(&schema), Some(properties));
-    Ok(Box::new(ParquetEdges { writer: writer.map_err(|e| failed(&e))?, schema, table }))
+    Ok(Box::new(ParquetEdges::begin(shape, ENDS, output)?))
+}
+
+/// What the columns of the ends are called.
+const ENDS: [&str; 2] = ["source", "target"];
+
+/// A table of Parquet that is being written.
+pub(super) struct ParquetTable<'a> {
+    writer: ArrowWriter<&'a mut OutputFile>,
+    schema: SchemaRef,
+}
+
+impl<'a> ParquetTable<'a> {
+    /// Begins a table with the columns of a schema.
+    ///
+    /// # Errors
+    /// If a type has no place in Parquet, or writing fails.
+    pub(super) fn begin(schema: Schema, output: &'a mut OutputFile) -> Result<Self> {
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).unwrap_or_default()))
+            .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
+            .build();
+        let schema = Arc::new(without_seconds(&schema));
+        let writer = ArrowWriter::try_new(output, Arc::clone(&schema), Some(properties));
+        Ok(Self { writer: writer.map_err(|e| failed(&e))?, schema })
+    }
+
+    /// Writes rows.
+    ///
+    /// # Errors
+    /// If a time is beyond those of Parquet, or writing fails.
+    pub(super) fn write(&mut self, columns: Vec<ArrayRef>) -> Result<()> {
+        let columns = columns.iter().zip(self.schema.fields());
+        let columns =
+            columns.map(|(column, field)| in_milliseconds(field.name(), column)).collect::<Result<_>>()?;
+        let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(|e| failed(&e))?;
+        self.writer.write(&batch).map_err(|e| failed(&e))
+    }
+
+    /// Ends the table.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub(super) fn finish(&mut self) -> Result<()> {
+        self.writer.finish().map_err(|e| failed(&e))?;
+        Ok(())
+    }
 }
 
 /// A schema for Parquet, which has no times in seconds: they would become integers, so they are written in
@@ -86,30 +125,35 @@ fn in_milliseconds(name: &str, column: &ArrayRef) -> Result<ArrayRef> {
 /// # Errors
 /// As [`parquet`].
 fn arrow<'a>(shape: &ExportShape, output: &'a mut OutputFile) -> Result<Box<dyn EdgeWriter + 'a>> {
-    let table = EdgeTable::new(shape)?;
+    let table = EdgeTable::new(shape, ENDS)?;
     let writer = FileWriter::try_new(output, &table.schema).map_err(|e| failed(&e))?;
     Ok(Box::new(ArrowEdges { writer, table }))
 }
 
-struct ParquetEdges<'a> {
-    writer: ArrowWriter<&'a mut OutputFile>,
-    schema: SchemaRef,
+/// A table of edges in Parquet.
+pub(super) struct ParquetEdges<'a> {
+    output: ParquetTable<'a>,
     table: EdgeTable,
+}
+
+impl<'a> ParquetEdges<'a> {
+    /// Begins a table whose columns of ends have these names.
+    ///
+    /// # Errors
+    /// As [`parquet`].
+    pub(super) fn begin(shape: &ExportShape, ends: [&str; 2], output: &'a mut OutputFile) -> Result<Self> {
+        let table = EdgeTable::new(shape, ends)?;
+        Ok(Self { output: ParquetTable::begin(table.schema.as_ref().clone(), output)?, table })
+    }
 }
 
 impl EdgeWriter for ParquetEdges<'_> {
     fn write(&mut self, names: VertexNames<'_>, block: &ExportBlock) -> Result<()> {
-        let batch = self.table.batch(names, block)?;
-        let columns = batch.columns().iter().zip(self.schema.fields());
-        let columns =
-            columns.map(|(column, field)| in_milliseconds(field.name(), column)).collect::<Result<_>>()?;
-        let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(|e| failed(&e))?;
-        self.writer.write(&batch).map_err(|e| failed(&e))
+        self.output.write(self.table.batch(names, block)?.columns().to_vec())
     }
 
     fn finish(&mut self) -> Result<()> {
-        self.writer.finish().map_err(|e| failed(&e))?;
-        Ok(())
+        self.output.finish()
     }
 }
 
@@ -129,7 +173,7 @@ impl EdgeWriter for ArrowEdges<'_> {
 }
 
 /// A failure to write; one of the output itself stays what it is.
-fn failed(error: &(dyn std::error::Error + 'static)) -> Error {
+pub(super) fn failed(error: &(dyn std::error::Error + 'static)) -> Error {
     let causes = std::iter::successors(Some(error), |error| error.source());
     match causes.filter_map(|error| error.downcast_ref::<std::io::Error>()).next() {
         Some(found) => Error::Io { action: "write", path: "the table".into(), source: found.kind().into() },
@@ -147,9 +191,9 @@ struct EdgeTable {
 }
 
 impl EdgeTable {
-    fn new(shape: &ExportShape) -> Result<Self> {
+    fn new(shape: &ExportShape, ends: [&str; 2]) -> Result<Self> {
         let id = if shape.text_ids { DataType::Utf8 } else { DataType::Int64 };
-        let mut fields = vec![Field::new("source", id.clone(), false), Field::new("target", id, false)];
+        let mut fields = ends.map(|end| Field::new(end, id.clone(), false)).to_vec();
         let mut dictionaries = Vec::new();
         for (index, property) in shape.properties.iter().enumerate() {
             if let Some(kind) = arrow_type(&property.logical) {
@@ -190,7 +234,8 @@ impl EdgeTable {
     }
 
     fn batch(&self, names: VertexNames<'_>, block: &ExportBlock) -> Result<RecordBatch> {
-        let mut columns = vec![self.ids(names, &block.sources)?, self.ids(names, &block.targets)?];
+        let mut columns =
+            vec![ids(self.text_ids, names, &block.sources)?, ids(self.text_ids, names, &block.targets)?];
         for (index, property) in self.properties.iter().enumerate() {
             let values = &block.properties[index];
             columns.push(match property.kind {
@@ -215,27 +260,31 @@ impl EdgeTable {
         }
         RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(|e| failed(&e))
     }
+}
 
-    fn ids(&self, names: VertexNames<'_>, vertices: &[u64]) -> Result<ArrayRef> {
-        if self.text_ids {
-            let (mut texts, mut text) = (BinaryBuilder::with_capacity(vertices.len(), 0), Vec::new());
-            for &v in vertices {
-                text.clear();
-                names.write(v, &mut text)?;
-                texts.append_value(&text);
-            }
-            return Ok(Arc::new(strings(texts.finish())?));
-        }
-        let mut ids = Vec::with_capacity(vertices.len());
+/// A column of the ids of vertices, texts or integers.
+///
+/// # Errors
+/// If an id cannot be read, or is none that Parquet and Arrow have.
+pub(super) fn ids(are_texts: bool, names: VertexNames<'_>, vertices: &[u64]) -> Result<ArrayRef> {
+    if are_texts {
+        let (mut texts, mut text) = (BinaryBuilder::with_capacity(vertices.len(), 0), Vec::new());
         for &v in vertices {
-            let id = names.int(v)?;
-            ids.push(i64::try_from(id).map_err(|_| {
-                let wide = format!("the id {id} exceeds {}: write csv, or numbers with ", i64::MAX);
-                Error::invalid(message![wide, Setting::VertexNumbers])
-            })?);
+            text.clear();
+            names.write(v, &mut text)?;
+            texts.append_value(&text);
         }
-        Ok(Arc::new(Int64Array::from(ids)))
+        return Ok(Arc::new(strings(texts.finish())?));
     }
+    let mut ids = Vec::with_capacity(vertices.len());
+    for &v in vertices {
+        let id = names.int(v)?;
+        ids.push(i64::try_from(id).map_err(|_| {
+            let wide = format!("the id {id} exceeds {}: write csv, or numbers with ", i64::MAX);
+            Error::invalid(message![wide, Setting::VertexNumbers])
+        })?);
+    }
+    Ok(Arc::new(Int64Array::from(ids)))
 }
 
 /// The texts of a property, which must be UTF-8; of Arrow's large type if there are more than 2 GiB.
@@ -265,8 +314,8 @@ fn expect_utf8<'t>(mut texts: impl Iterator<Item = &'t [u8]>) -> Result<()> {
 }
 
 /// Texts, which must be UTF-8.
-fn strings(texts: BinaryArray) -> Result<StringArray> {
+pub(super) fn strings(texts: BinaryArray) -> Result<StringArray> {
     expect_utf8(texts.iter().flatten())?;
-    let (offsets, bytes, _) = texts.into_parts();
-    StringArray::try_new(offsets, bytes, None).map_err(|e| failed(&e))
+    let (offsets, bytes, nulls) = texts.into_parts();
+    StringArray::try_new(offsets, bytes, nulls).map_err(|e| failed(&e))
 }

@@ -141,8 +141,8 @@ fn arrow_schema(reader: &SerializedFileReader<Region>) -> Option<ArrowSchema> {
     parquet_to_arrow_schema(metadata.schema_descr(), metadata.key_value_metadata()).ok()
 }
 
-/// The type of vectors of a column of lists. That they have one length stands only in what Arrow's writers add
-/// to a file.
+/// The type of vectors of a column of lists. That they have one length stands only in what Arrow's writers
+/// add to a file.
 fn annotated_vectors(arrow: Option<&ArrowSchema>, index: usize, leaf: Option<&Leaf>) -> Option<PropertyType> {
     let field =
         arrow?.fields().get(index).filter(|field| leaf.is_some_and(|leaf| leaf.name() == field.name()))?;

@@ -1,73 +1,35 @@
 //! Sets properties of vertices, from a table or for one vertex.
 
 mod headed_table;
+mod setter;
 mod typed_table;
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use esker_graph::{Message, Setting, message};
 use esker_import::binary::TypedVertices;
 use esker_import::missing::{TextField, says_missing};
 use esker_import::open::open_vertices;
-use esker_import::read::format::{Declaration, ReadOptions};
+use esker_import::read::format::ReadOptions;
 use esker_import::read::input::{Input, expand};
-use esker_import::read::source::Rejected;
 use esker_import::read::typed::sniff_type;
-use esker_import::rejects::RejectsFile;
 use esker_store::format::notation::{ColumnNotation, Notation};
-use esker_store::format::{LogicalType, PropertyRecord, PropertyType, value::decimal};
-use esker_store::ids::ExternalId;
-use esker_store::property::PropertyValue;
-use esker_store::{Batch, CommitOptions, Database, Error, Result};
+use esker_store::format::{LogicalType, PropertyType, value::decimal};
+use esker_store::{CommitOptions, Database, Error, Result};
 
 use headed_table::{HeadedTable, input_error};
+use setter::{BYTES_PER_LOOK, ROWS_PER_LOOK, SetColumn, Setter, expect_new_columns};
+pub use setter::{SetOptions, SetReport};
 
-use super::definitions::Definitions;
 use super::room::Room;
 use super::target::Target;
-use super::value::{InputValue, convert_or_widen, describe};
-
-/// Report of [`set_from_table`] and [`set_vertex`].
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SetReport {
-    /// The committed version; `None` if there was nothing to set.
-    pub version: Option<u64>,
-    /// Number of vertices.
-    pub vertices: u64,
-    /// Number of rows of vertices that an earlier row names too: the last values count.
-    pub repeated: u64,
-    /// Number of values set.
-    pub set: u64,
-    /// Number of values removed.
-    pub unset: u64,
-    /// Names of new properties, each with a description of its type.
-    pub defined: Vec<(String, String)>,
-    /// Number of rows that were not taken.
-    pub rejected: u64,
-    /// What to warn of, if local times were at changes of the clocks.
-    pub odd_times: Option<String>,
-    /// What of the table is not read.
-    pub warnings: Vec<Message>,
-}
-
-/// How [`set_from_table`] changes vertices.
-#[derive(Debug, Clone, Default)]
-pub struct SetOptions {
-    /// Whether vertices are added that do not exist.
-    pub add_missing: bool,
-    /// Whether a field without a value removes the one that a vertex has. Else it stays.
-    pub clears_empty: bool,
-    /// Where rows go that cannot be taken, so that the others are. Else one of them is an error.
-    pub rejects: Option<Arc<RejectsFile>>,
-}
 
 /// Sets properties of vertices from a table, as one version. The column of the ids is the one with a usual
 /// name for them, else the first; the other columns are properties, named by the header. An empty field, or a
 /// word for no value, leaves the value as it is or removes it, as [`SetOptions::clears_empty`] says. The type
 /// of a new property is the first that fits all its values: 64-bit integer, number, truth value, date, time,
-/// text. Memory: the table. The table may be of Parquet or Arrow, whose columns have types and whose nulls are
-/// missing. Memory: the ids.
+/// text. Memory: the table. A table of Parquet or Arrow has types, and its nulls are missing values. Memory:
+/// the ids.
 ///
 /// # Errors
 /// [`Error::Input`] with the number of the invalid line, or if the first line looks like values and `options`
@@ -85,12 +47,24 @@ pub fn set_from_table(
     target.expect_event_time(commit)?;
     let input = single(file, options)?;
     if let Some(table) = open_typed(&input, target, options, set)? {
-        return typed_table::set(database, target, (&input, table), options, set, commit);
+        return typed_table::set(database, target, &input, table, options, set, commit);
     }
+    set_from_text(database, target, &input, options, set, commit)
+}
+
+/// The same for a table of text.
+fn set_from_text(
+    database: &Database,
+    target: &Target,
+    input: &Input,
+    options: &ReadOptions,
+    set: &SetOptions,
+    commit: &CommitOptions,
+) -> Result<SetReport> {
     let rejects = set.rejects.as_deref();
-    let mut table = HeadedTable::read(&input, options, database, rejects.is_some())?;
+    let mut table = HeadedTable::read(input, options, database, rejects.is_some())?;
     if options.header != Some(true) {
-        names_columns(target, &table.header).map_err(|reason| input_error(&input, Some(1), reason))?;
+        names_columns(target, &table.header).map_err(|reason| input_error(input, Some(1), reason))?;
     }
     let mut setter = Setter::new(database, target, set.add_missing);
     setter.clears_empty = set.clears_empty;
@@ -128,9 +102,9 @@ pub fn set_from_table(
         });
         match (setter.set_row(&id, values, &properties), rejects) {
             (Ok(()), _) => taken.push(index),
-            (Err(error), None) => return Err(input_error(&input, Some(*line), error.message())),
+            (Err(error), None) => return Err(input_error(input, Some(*line), error.message())),
             (Err(error), _) => {
-                setter.reject(table.rejected_row(&input, index, error.message()), rejects)?;
+                setter.reject(table.rejected_row(input, index, error.message()), rejects)?;
             }
         }
         unreserved += row.iter().map(|field| field.raw(&table.content).len()).sum::<usize>();
@@ -204,12 +178,6 @@ pub fn set_vertex(
     setter.commit(commit)
 }
 
-/// A property that values are set of, and how they are written.
-struct SetColumn {
-    property: PropertyRecord,
-    notation: ColumnNotation,
-}
-
 /// The type of a new property with these values.
 fn type_of<'v>(notation: &ColumnNotation, values: impl Iterator<Item = &'v [u8]>) -> PropertyType {
     let read = notation.sample(values);
@@ -242,159 +210,6 @@ fn check_formats(names: &[String], notation: &Notation) -> Result<()> {
     }
 }
 
-struct Setter<'a> {
-    database: &'a Database,
-    target: &'a Target,
-    add_missing: bool,
-    clears_empty: bool,
-    batch: Batch,
-    definitions: Definitions<'a>,
-    report: SetReport,
-    first_rejected: Option<Rejected>,
-}
-
-impl<'a> Setter<'a> {
-    fn new(database: &'a Database, target: &'a Target, add_missing: bool) -> Self {
-        let (definitions, report) = (Definitions::new(target), SetReport::default());
-        let batch = database.batch();
-        Self {
-            database,
-            target,
-            add_missing,
-            clears_empty: false,
-            batch,
-            definitions,
-            report,
-            first_rejected: None,
-        }
-    }
-
-    fn define(&mut self, name: &str, property_type: PropertyType) -> PropertyRecord {
-        let is_new = self.definitions.find(name).is_none();
-        let record = self.definitions.define(&mut self.batch, name, property_type);
-        if is_new {
-            self.report.defined.push((name.to_owned(), describe(&record.property_type())));
-        }
-        record
-    }
-
-    fn set_row<'v>(
-        &mut self,
-        id: &[u8],
-        values: impl Iterator<Item = Option<Cow<'v, [u8]>>>,
-        properties: &[SetColumn],
-    ) -> Result<()> {
-        let vertex = self.vertex(id)?;
-        // Of a row that is not taken no value is set, so all are read first.
-        let mut read = Vec::with_capacity(properties.len());
-        for (SetColumn { property, notation }, value) in properties.iter().zip(values) {
-            let Some(value) = value else {
-                read.push(None);
-                continue;
-            };
-            let own = notation
-                .read(&value, &property.logical)
-                .map_err(|reason| not_written(property, &value, &reason))?
-                .into_owned();
-            convert_or_widen(property, InputValue::Text(&own))?;
-            read.push(Some(own));
-        }
-        for (SetColumn { property, .. }, value) in properties.iter().zip(&read) {
-            let value = value.as_ref().map(|value| convert_or_widen(property, InputValue::Text(value)));
-            self.set_value(vertex, &property.name, value.transpose()?)?;
-        }
-        self.report.vertices += 1;
-        Ok(())
-    }
-
-    /// The vertex with an id, which exists unless missing ones are added.
-    fn vertex<'t>(&self, id: &'t [u8]) -> Result<ExternalId<'t>> {
-        if !self.add_missing {
-            self.target.expect_vertex(id).map_err(|error| {
-                error.and(message!["; use ", Setting::AddMissing.to(true), " to add missing vertices"])
-            })?;
-        }
-        self.target.id(id)
-    }
-
-    /// Sets or removes the value of a vertex.
-    fn set_value(
-        &mut self,
-        vertex: ExternalId<'_>,
-        name: &str,
-        value: Option<PropertyValue<'_>>,
-    ) -> Result<()> {
-        if value.is_none() && !self.clears_empty {
-            return Ok(());
-        }
-        *(if value.is_some() { &mut self.report.set } else { &mut self.report.unset }) += 1;
-        self.batch.set_vertex(vertex, name, value)
-    }
-
-    /// Writes a row that is not taken.
-    fn reject(&mut self, row: Rejected, file: Option<&RejectsFile>) -> Result<()> {
-        self.report.rejected += 1;
-        file.map_or(Ok(()), |file| file.write([&row]))?;
-        self.first_rejected.get_or_insert(row);
-        Ok(())
-    }
-
-    /// An error if no row was taken, and some were there.
-    fn expect_taken(&self) -> Result<()> {
-        match &self.first_rejected {
-            Some(first) if self.report.vertices == 0 => Err(first.of_all(self.report.rejected)),
-            _ => Ok(()),
-        }
-    }
-
-    /// Counts the rows whose vertex an earlier row names.
-    fn count_repeated(&mut self, table: &HeadedTable, taken: &[usize]) {
-        // They were taken, so they are ids: `1` and `1.0` are one.
-        let texts: Vec<Cow<'_, [u8]>> =
-            taken.iter().map(|&row| table.row(row)[0].text(&table.content)).collect();
-        let id = |row: &usize| self.target.id(&texts[*row]).ok();
-        let mut rows: Vec<usize> = (0..texts.len()).collect();
-        rows.sort_unstable_by_key(&id);
-        let repeated = rows.windows(2).filter(|pair| id(&pair[0]) == id(&pair[1])).count() as u64;
-        self.report.repeated = repeated;
-        self.report.vertices -= repeated;
-    }
-
-    fn commit(mut self, options: &CommitOptions) -> Result<SetReport> {
-        if self.report.vertices > 0 {
-            self.report.version = Some(self.database.commit_with(self.batch, options)?.version);
-        }
-        Ok(self.report)
-    }
-}
-
-/// The error for a value that is not written as the options say.
-fn not_written(property: &PropertyRecord, value: &[u8], reason: &str) -> Error {
-    Error::invalid(format!("property {:?}: {:?} {reason}", property.name, decimal::shown(value)))
-}
-
-/// Checks that what is declared are columns of properties, which have no other type yet.
-fn expect_new_columns(target: &Target, header: &[String], schema: &[Declaration]) -> Result<()> {
-    for (index, Declaration { name, property_type }) in schema.iter().enumerate() {
-        if schema[..index].iter().any(|before| before.name == *name) {
-            return Err(Error::usage(format!("the type of {name:?} is declared twice")));
-        }
-        if !header[1..].contains(name) {
-            let columns = header[1..].join(", ");
-            return Err(Error::usage(format!(
-                "there is no column {name:?} to declare; the columns are {columns}"
-            )));
-        }
-        let known = target.vertex_property(name).map(PropertyRecord::property_type);
-        if let Some(known) = known.filter(|known| known != property_type) {
-            return Err(Error::usage(format!(
-                "the vertex property {name:?} has the type {known}, not {property_type}"
-            )));
-        }
-    }
-    Ok(())
-}
-
 /// Checks that a header does not look like a row of values.
 ///
 /// # Errors
@@ -420,7 +235,3 @@ fn names_columns(target: &Target, header: &[String]) -> std::result::Result<(), 
         " if it does name them",
     ])
 }
-
-/// Rows, and bytes of their fields, after which the memory of a batch is looked at.
-const ROWS_PER_LOOK: usize = 1024;
-const BYTES_PER_LOOK: usize = 1 << 18;

@@ -15,7 +15,7 @@ use esker_store::property::PropertyValue;
 use esker_store::{CommitOptions, Database, Error, Result};
 
 use super::headed_table::{input_error, rejected};
-use super::{BYTES_PER_LOOK, ROWS_PER_LOOK, SetOptions, SetReport, Setter, expect_new_columns};
+use super::setter::{BYTES_PER_LOOK, ROWS_PER_LOOK, SetOptions, SetReport, Setter, expect_new_columns};
 use crate::change::given::{GivenValue, type_of};
 use crate::change::room::Room;
 use crate::change::target::Target;
@@ -25,7 +25,8 @@ use crate::change::value::convert_or_widen;
 pub(super) fn set(
     database: &Database,
     target: &Target,
-    (input, table): (&Input, TypedVertices),
+    input: &Input,
+    table: TypedVertices,
     options: &ReadOptions,
     set: &SetOptions,
     commit: &CommitOptions,
