@@ -12,7 +12,7 @@ from ._algorithms import Algorithm, Algorithms, Estimates
 from ._counted import counted
 from ._edges import EdgeTable, VertexTable
 from ._errors import InvalidError, MistypedError, PropertyNotFoundError, VertexNotFoundError
-from ._esker import count_kinds, csr, shortest_paths
+from ._esker import count_kinds, csr, ids_with_prefix, shortest_paths
 from ._features import Feature, features
 from ._result import Result
 from ._settings import Direction, Memory, memory_bytes, run_settings
@@ -400,6 +400,22 @@ class Graph(Algorithms):
 
         found = self._native.ids(None if vertices is None else _columns.column(vertices, "vertices"))
         return numpy.array(found, dtype=object) if isinstance(found, list) else numpy.asarray(found)
+
+    def ids_with_prefix(self, prefix: str, top: int = 20) -> list[str]:
+        """The ids that begin with ``prefix``, in the order of their bytes: the first ``top``. Reads all ids, and keeps no more than the answer.
+
+        Raises:
+            InvalidError: The ids are integers.
+
+        >>> g.ids_with_prefix("lib", 3)
+        """
+        if not isinstance(prefix, str):
+            raise MistypedError(f"prefix must be a str, not {type(prefix).__name__}")
+        if isinstance(top, bool) or not hasattr(top, "__index__"):
+            raise MistypedError(f"top must be an integer, not {type(top).__name__}")
+        if top < 0:
+            raise InvalidError(f"top must not be negative, not {top}")
+        return ids_with_prefix(self._native, prefix, top.__index__(), run_settings(threads=1))[0]
 
     def properties(self, vertex: Id) -> dict[str, Any]:
         """The properties of a vertex that have a value."""

@@ -21,6 +21,7 @@ mod output;
 mod graph;
 mod matrix;
 mod paths;
+mod prefix;
 mod tables;
 mod windows;
 mod parts;
@@ -89,6 +90,8 @@ mod _esker {
     use super::parts::{count_kinds, edges_that_meet, group_edges, part_view};
     #[pymodule_export]
     use super::paths::shortest_paths;
+    #[pymodule_export]
+    use super::prefix::ids_with_prefix;
     #[pymodule_export]
     use super::reading::{check_database, export_version};
     #[pymodule_export]

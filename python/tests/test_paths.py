@@ -60,6 +60,19 @@ def test_paths_avoid_vertices_and_keep_to_steps():
     assert g.reverse().shortest_paths("d", "a", max_steps=2)[0].vertices == ["d", "c", "a"]
 
 
+def test_ids_are_found_by_their_beginning():
+    g = esker.from_edges(["lib2", "lib10", "x"], ["lib", "é", "lib1"])
+    assert g.ids_with_prefix("lib") == ["lib", "lib1", "lib10", "lib2"]
+    assert g.ids_with_prefix("lib", 2) == ["lib", "lib1"]
+    assert g.ids_with_prefix("é", top=1) == ["é"]
+    assert g.ids_with_prefix("none") == g.ids_with_prefix("lib", 0) == []
+    with pytest.raises(esker.InvalidError, match="integers"):
+        esker.from_edges([1], [2]).ids_with_prefix("1")
+    for wrong, kind in ((lambda: g.ids_with_prefix(1), esker.MistypedError), (lambda: g.ids_with_prefix("a", -1), esker.InvalidError)):
+        with pytest.raises(kind):
+            wrong()
+
+
 def test_exports_have_the_options_of_the_command(tmp_path):
     with esker.create(tmp_path / "db", directed=False) as db:
         with db.batch() as batch:

@@ -62,6 +62,7 @@ pub use options::{Duplicates, ImportOptions, ImportReport};
 pub use read::format::{Format, Pick, PickProperties, ReadOptions};
 pub use read::input::Input;
 pub use text::rows;
+pub use text::vertices::{IdLines, ids_of_lines};
 
 /// The example of README.md, run with the documentation tests.
 #[cfg(doctest)]

@@ -6,6 +6,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use esker::catalogue::{CATALOGUE, Entry, Opt, OptKind, Params, Question, REFUSED_BY_ALL, WeightReads, find};
 
+use super::ids_from::ids_of;
 use super::short_help::{self, OF_ALGORITHM};
 use crate::failure::Outcome;
 use crate::language::said;
@@ -70,7 +71,10 @@ fn argument(option: &'static Opt, needs_required: bool) -> Arg {
     argument
         .value_name(option.value_name())
         .action(if option.repeatable { ArgAction::Append } else { ArgAction::Set })
-        .required(option.required && needs_required)
+        .required(option.required && needs_required && !is_sources(option))
+        .required_unless_present_any(
+            (option.required && needs_required && is_sources(option)).then_some(IDS_FROM),
+        )
         .allow_hyphen_values(true)
         .value_parser(move |text: &str| {
             option.check(text).map(|()| text.to_owned()).map_err(|reason| said(&reason))
@@ -92,10 +96,39 @@ fn help(option: &Opt) -> String {
     }
 }
 
+/// The option that has more sources.
+const IDS_FROM: &str = "ids_from";
+
+/// Whether an algorithm takes several sources.
+fn has_sources(entry: &Entry) -> bool {
+    entry.options.iter().any(is_sources)
+}
+
+fn is_sources(option: &Opt) -> bool {
+    option.name == "source" && option.repeatable
+}
+
+/// Adds the sources of a file, of which there is one at least: none might mean all vertices.
+fn add_sources(matches: &ArgMatches, params: &mut Params) -> Result<(), clap::Error> {
+    let Some(file) = matches.get_one::<String>(IDS_FROM) else { return Ok(()) };
+    let failed = |reason: String| clap::Error::raw(ErrorKind::Io, reason + "\n");
+    let ids = ids_of(file).map_err(|error| failed(said(&error.message())))?;
+    if ids.is_empty() {
+        return Err(failed(format!("{file} has no ids: there must be one source at least")));
+    }
+    ids.iter().for_each(|id| params.add("source", id));
+    Ok(())
+}
+
 /// Adds the arguments of an algorithm to its subcommand, which is named after it.
 fn complete<T: SharedArgs>(command: Command) -> Command {
     let Ok(entry) = find(command.get_name()) else { return command };
     let options = entry.options.iter().map(|option| argument(option, T::NEEDS_REQUIRED));
+    let sources = has_sources(entry).then(|| {
+        let help = "Read more of --source from this file, one id a line; `-` is standard input. The file may be compressed";
+        Arg::new(IDS_FROM).long("ids-from").value_name("FILE").help(help).help_heading(OF_ALGORITHM).hide_short_help(true)
+    });
+    let options = options.chain(sources);
     let refusals = entry.refusals().into_iter().chain(REFUSED_BY_ALL);
     let notes = format!(
         "Reads: {}\nAnswer: {}\nVerification: {}\nRefuses:\n{}",
@@ -185,6 +218,9 @@ impl<T: SharedArgs> FromArgMatches for PerAlgorithm<T> {
                 let given = matches.get_many::<String>(option.name).into_iter().flatten();
                 given.for_each(|value| params.add(option.name, value));
             }
+        }
+        if has_sources(entry) {
+            add_sources(matches, &mut params)?;
         }
         let shared = T::from_arg_matches(matches)?;
         Ok(Self::One(Requested { entry, params, shared, given: given(matches) }))

@@ -16,7 +16,7 @@ const SHOWN: [(&str, &[&str]); 31] = [
     ("export", &["at", "format", "where", "kind", "vertices", "force", "memory"]),
     ("follow", &["option", "weight", "where", "top", "window", "once", "keep", "format"]),
     ("generate", &["scale", "degree", "vertices", "edges", "undirected", "weights", "seed", "force"]),
-    ("get", &["at", "where", "kind", "format"]),
+    ("get", &["at", "where", "kind", "prefix", "top", "ids-from", "format"]),
     ("graph500", &["scale", "degree", "seed", "threads", "memory", "json"]),
     ("import", &["src", "dst", "weight", "time", "kind", "undirected", "vertices", "memory", "force"]),
     ("neighbors", &["at", "where", "kind", "direction", "sort", "top", "sum", "count", "format"]),

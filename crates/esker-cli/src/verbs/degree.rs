@@ -6,6 +6,7 @@ use esker::histogram::Histogram;
 use esker::local::degrees;
 use serde_json::json;
 
+use crate::args::ids_from::IdsFromArg;
 use crate::failure::{Failure, Outcome};
 use crate::session::asking::{AskArgs, Asked, DirectionArg};
 use crate::show::rows::{RowTable, bars};
@@ -21,22 +22,24 @@ pub(crate) struct DegreeCommand {
     /// Ids of the vertices; without any, the distribution over all
     #[arg(value_name = "VERTEX")]
     vertices: Vec<String>,
+    #[command(flatten)]
+    ids: IdsFromArg,
     /// Which edges the distribution counts; those of an undirected graph have no direction
-    #[arg(long, value_enum, default_value_t, conflicts_with = "vertices")]
+    #[arg(long, value_enum, default_value_t, conflicts_with_all = ["vertices", "ids_from"])]
     direction: DirectionArg,
 }
 
 impl DegreeCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let asked = self.ask.open()?;
-        if self.vertices.is_empty() {
+        if self.vertices.is_empty() && !self.ids.is_given() {
             return self.ask.print(&bars("degree", &self.distribution(&asked)?));
         }
         let is_directed = asked.version.is_directed();
         let names =
             if is_directed { &["vertex", "out_degree", "in_degree"][..] } else { &["vertex", "degree"] };
         let mut rows = RowTable::of(names.iter().copied());
-        for v in asked.vertices(&self.vertices)? {
+        for v in asked.vertices(&self.ids.after(&self.vertices)?)? {
             let (out, incoming) = degrees(asked.graph(), v)?;
             let mut row = vec![asked.id(v)?, json!(out)];
             if is_directed {

@@ -14,12 +14,14 @@ use crate::session::feeding::{FeedArgs, Feeding};
 /// --time, only those are deleted that also have the values in these columns. --property edge_id deletes
 /// edges by their ids, where the database gives them some. Missing edges are ignored, ids of edges that do
 /// not exist are refused, unknown ids are refused; the number of deleted edges is printed. --vertices FILE
-/// deletes the vertices listed in FILE, one id per line, with their edges. Older versions do not change.
+/// deletes the vertices listed in FILE, one id per line, with their edges; --ids-from is another name for it.
+/// Older versions do not change.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker delete web.esker gone.csv
   esker delete web.esker gone.csv --property kind
   esker delete web.esker --vertices closed-accounts.txt")]
+#[command(mut_arg("vertices", |vertices| vertices.visible_alias("ids-from")))]
 pub(crate) struct DeleteCommand {
     /// The database
     database: PathBuf,

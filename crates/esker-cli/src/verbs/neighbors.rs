@@ -4,6 +4,7 @@ use clap::{Arg, Args};
 use esker::local::{edges_of_all, measure_edges, sort_edges};
 
 use crate::args::grouping::{MeasureArgs, SortArgs};
+use crate::args::ids_from::IdsFromArg;
 use crate::args::size::{count, counted};
 use crate::failure::{Failure, Outcome};
 use crate::session::asking::{DirectionArg, SubjectArgs};
@@ -25,8 +26,10 @@ pub(crate) struct NeighborsCommand {
     #[command(flatten)]
     subject: SubjectArgs,
     /// Ids of the vertices
-    #[arg(required = true, value_name = "VERTEX")]
+    #[arg(required_unless_present = "ids_from", value_name = "VERTEX")]
     vertices: Vec<String>,
+    #[command(flatten)]
+    ids: IdsFromArg,
     /// Which edges to list; those of an undirected graph have no direction
     #[arg(long, value_enum, default_value_t)]
     direction: DirectionArg,
@@ -60,7 +63,7 @@ impl NeighborsCommand {
         }
         let asked = self.subject.open()?;
         let (graph, run, reach) = (asked.graph(), &asked.run, self.direction.reach());
-        let vertices = asked.vertices(&self.vertices)?;
+        let vertices = asked.vertices(&self.ids.after(&self.vertices)?)?;
         if !measures.is_empty() {
             let (columns, row) = measure_edges(graph, &vertices, reach, &measures, run)?;
             let mut rows = RowTable::of(columns);

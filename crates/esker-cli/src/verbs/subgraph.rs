@@ -3,6 +3,7 @@
 use clap::Args;
 use esker::local::{between, within};
 
+use crate::args::ids_from::IdsFromArg;
 use crate::args::size::counted;
 use crate::failure::Outcome;
 use crate::session::asking::{AskArgs, DirectionArg};
@@ -17,8 +18,10 @@ pub(crate) struct SubgraphCommand {
     #[command(flatten)]
     ask: AskArgs,
     /// Ids of the vertices
-    #[arg(required = true, value_name = "VERTEX")]
+    #[arg(required_unless_present = "ids_from", value_name = "VERTEX")]
     vertices: Vec<String>,
+    #[command(flatten)]
+    ids: IdsFromArg,
     /// Also vertices at most this many steps away
     #[arg(long, value_name = "STEPS", default_value_t = 0)]
     radius: usize,
@@ -32,7 +35,8 @@ impl SubgraphCommand {
         let asked = self.ask.open()?;
         let (graph, run) = (asked.graph(), &asked.run);
         let reach = if self.radius == 0 { DirectionArg::Out } else { self.direction }.reach();
-        let vertices = within(graph, &asked.vertices(&self.vertices)?, self.radius, reach, run)?;
+        let vertices =
+            within(graph, &asked.vertices(&self.ids.after(&self.vertices)?)?, self.radius, reach, run)?;
         let edges = between(graph, &vertices, run)?;
         self.ask.print(&asked.edges(&edges)?)?;
         let (vertices, edges) = (vertices.len() as u64, edges.len() as u64);

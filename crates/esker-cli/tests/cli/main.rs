@@ -14,6 +14,7 @@ mod formats;
 mod readers;
 mod effects;
 mod questions;
+mod id_lists;
 mod rules;
 mod losses;
 mod selections;

@@ -6,6 +6,7 @@
 mod edges;
 mod listed;
 mod path;
+mod prefix;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -13,4 +14,5 @@ mod tests;
 pub use edges::{Incidence, LocalEdge, LocalGraph, between, degrees, edges_of, within};
 pub use listed::{edges_of_all, measure_edges, sort_edges};
 pub use path::{Path, PathDirection, PathLength, PathOptions};
+pub use prefix::{PrefixMatches, with_prefix};
 pub use search::paths;

@@ -1,0 +1,131 @@
+//! Ids of vertices from files and by their beginning.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use crate::place::Place;
+
+/// What a command prints that reads standard input.
+fn fed(place: &Place, line: &str, input: &str) -> String {
+    let mut command = place.command(line);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{line}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn gzip(place: &Place, name: &str) {
+    let status = std::process::Command::new("gzip").arg("-k").arg(place.path().join(name)).status().unwrap();
+    assert!(status.success());
+}
+
+#[test]
+fn ids_of_files_and_of_standard_input_are_as_those_of_the_command_line() {
+    let place = Place::new();
+    let edges = "from,to,amount\nb,a,1\na,c,2\nc,b,4\nb,d,8\n";
+    place.file("text.csv", edges);
+    let numbers = edges.replace('a', "10").replace('b', "20").replace("c,", "30,").replace(",c", ",30");
+    place.file("ints.csv", &numbers.replace("10mount", "amount").replace('d', "40"));
+    place.file("text.txt", "\u{feff}b\r\n\r\na\r\n\"b\"");
+    place.file("ints.txt", "20\n\n10\n20\n");
+    for (kind, ids, other) in [("text", "b a b", "c"), ("ints", "20 10 20", "30")] {
+        place.ok(&format!(
+            "import {kind}.csv {kind}.esker --property all --ids {}",
+            &kind[..4].replace("ints", "int")
+        ));
+        gzip(&place, &format!("{kind}.txt"));
+        let list = std::fs::read_to_string(place.path().join(format!("{kind}.txt"))).unwrap();
+        for verb in
+            ["get", "degree", "neighbors", "neighbors --direction both --sum amount --count", "subgraph"]
+        {
+            let (verb, options) = verb.split_once(' ').unwrap_or((verb, ""));
+            let line = format!("{verb} {kind}.esker {options} --format csv -q");
+            let expected = place.ok(&format!("{line} {ids}"));
+            assert_eq!(place.ok(&format!("{line} --ids-from {kind}.txt")), expected, "{line}");
+            assert_eq!(place.ok(&format!("{line} --ids-from {kind}.txt.gz")), expected, "{line}");
+            assert_eq!(fed(&place, &format!("{line} --ids-from -"), &list), expected, "{line}");
+            let more = place.ok(&format!("{line} {other} {ids}"));
+            assert_eq!(place.ok(&format!("{line} {other} --ids-from {kind}.txt")), more, "{line}");
+        }
+        let first: Vec<&str> = ids.split(' ').take(2).collect();
+        place.file("two.txt", &first.join("\n"));
+        for run in ["bfs", "betweenness"] {
+            let sources =
+                format!("run {run} {kind}.esker --source {} --source {} -q -o -", first[0], first[1]);
+            let listed = format!("run {run} {kind}.esker --source {} --ids-from - -q -o -", first[0]);
+            assert_eq!(fed(&place, &listed, first[1]), place.ok(&sources), "{run}");
+            let listed = format!("run {run} {kind}.esker --ids-from two.txt -q -o -");
+            assert_eq!(place.ok(&listed), place.ok(&sources), "{run}");
+        }
+        place.ok(&format!("delete {kind}.esker --ids-from two.txt"));
+        assert_eq!(place.json(&format!("info {kind}.esker --json"))["vertices"], 2);
+    }
+}
+
+#[test]
+fn lists_of_ids_that_are_none_are_refused_and_empty_ones_have_no_answer() {
+    let place = Place::new();
+    place.file("e.csv", "from,to\na,b\n");
+    place.ok("import e.csv e.esker");
+    place.file("empty.txt", "\n\r\n");
+    place.file("bad.txt", "a\nq\n");
+    place.file("named.txt", "id\na\n");
+    std::fs::write(place.path().join("bytes.txt"), b"a\nb\xff\n").unwrap();
+    assert_eq!(place.ok("degree e.esker --ids-from empty.txt --format csv"), "vertex,out_degree,in_degree\n");
+    assert_eq!(place.ok("neighbors e.esker --ids-from empty.txt --count --format csv"), "count\n0\n");
+    assert_eq!(
+        place.ok("get e.esker --ids-from named.txt --format csv"),
+        "vertex,out_degree,in_degree\na,1,0\n"
+    );
+    for (code, line, words) in [
+        (1, "get e.esker --ids-from bad.txt", "no vertex has the id \"q\""),
+        (1, "get e.esker --ids-from no.txt", "no.txt"),
+        (1, "get e.esker --ids-from bytes.txt", "bytes.txt"),
+        (2, "get e.esker", "VERTEX"),
+        (2, "run betweenness e.esker --ids-from empty.txt", "empty.txt has no ids"),
+        (2, "run bfs e.esker", "--source"),
+        (2, "degree e.esker --ids-from bad.txt --direction in", "--direction"),
+    ] {
+        place.fails(code, line, words);
+    }
+}
+
+#[test]
+fn vertices_are_found_by_the_beginning_of_their_ids() {
+    let place = Place::new();
+    let rows: String = (0..40).map(|i| format!("lib{},x{i}\n", i * 7 % 40)).collect();
+    place.file("e.csv", &format!("from,to\n{rows}Lib,lib\n"));
+    place.ok("import e.csv e.esker");
+    place.file("more.csv", "from,to\nlibz,libé\n");
+    place.ok("add e.esker more.csv");
+    place.file("gone.txt", "lib1\nlib39\n");
+    place.ok("delete e.esker --vertices gone.txt");
+    let found = |options: &str| {
+        let rows = place.ok(&format!("get e.esker --format csv {options}"));
+        rows.lines().skip(1).map(|row| row.split(',').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let mut all: Vec<String> = (0..40).filter(|i| ![1, 39].contains(i)).map(|i| format!("lib{i}")).collect();
+    all.extend(["lib", "libz", "libé"].map(str::to_owned));
+    all.sort();
+    for top in [0, 1, 7, 41, 100] {
+        assert_eq!(found(&format!("--prefix lib --top {top}")), all[..top.min(41)], "{top}");
+    }
+    assert_eq!(found("--prefix lib"), all[..20]);
+    assert_eq!(found("--prefix lib --at 1 --top 99").len(), 41);
+    assert_eq!(found("--prefix lib2 --top 2"), ["lib2", "lib20"]);
+    assert_eq!(found("--prefix libé"), ["libé"]);
+    assert_eq!(found("--prefix nothing"), [""; 0]);
+    let said = |line: &str| String::from_utf8_lossy(&place.run(line).stderr).into_owned();
+    assert!(said("get e.esker --prefix lib").contains("the first 20 of 41 vertices; --top N shows more"));
+    assert!(said("get e.esker --prefix nothing").contains("no id begins with \"nothing\""));
+    place.file("i.csv", "from,to\n1,2\n");
+    place.ok("import i.csv i.esker");
+    for (line, words) in [
+        ("get i.esker --prefix 1", "only texts have a beginning"),
+        ("get e.esker a --prefix 1", "--prefix"),
+        ("get e.esker a --top 1", "--top"),
+    ] {
+        place.fails(2, line, words);
+    }
+}
