@@ -1,8 +1,10 @@
 //! Writes differences between versions as text: lines of a change script, or JSON.
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use esker_graph::{Setting, VertexId, message};
+use esker_import::export::push_quoted;
 use esker_import::read::typed;
 use esker_store::diff::{DiffEdge, DiffSummary, Difference};
 use esker_store::format::{LogicalType, PropertyRecord, value::decimal};
@@ -20,6 +22,28 @@ pub enum Style {
     Script,
     /// Elements of a JSON array.
     Json,
+    /// JSON objects, one a line.
+    Jsonl,
+    /// Rows of a table with a header. An edge of which several properties changed has a row for each.
+    Csv,
+}
+
+/// The columns of a table of differences before those of the edges.
+const COLUMNS: [&str; 7] = ["change", "source", "target", "vertex", "property", "old", "new"];
+
+/// Appends a row of a table. Nothing stands for a missing value.
+fn push_row(line: &mut Vec<u8>, row: &[Value]) {
+    for (place, value) in row.iter().enumerate() {
+        if place > 0 {
+            line.push(b',');
+        }
+        match value {
+            Value::Null => {}
+            Value::String(text) => push_quoted(line, text.as_bytes(), b','),
+            other => push_quoted(line, other.to_string().as_bytes(), b','),
+        }
+    }
+    line.push(b'\n');
 }
 
 /// The counts of differences as JSON.
@@ -40,6 +64,8 @@ pub struct Differences<'a, W> {
     b: &'a Version,
     style: Style,
     out: W,
+    /// What is written to, for errors.
+    name: PathBuf,
     properties: Vec<PropertyRecord>,
     /// The property with the ids of edges, if lines that remove an edge name it.
     ids: Option<PropertyRecord>,
@@ -62,9 +88,16 @@ impl<'a, W: Write> Differences<'a, W> {
     /// A writer for the differences from `a` to `b`. Lines of a script leave out the ids of edges, which
     /// differ in other databases: see [`Differences::naming_removed`].
     pub fn new(a: &'a Version, b: &'a Version, style: Style, out: W) -> Self {
-        let is_shown = |one: &&PropertyRecord| style == Style::Json || one.logical != LogicalType::EdgeId;
+        let is_shown = |one: &&PropertyRecord| style != Style::Script || one.logical != LogicalType::EdgeId;
         let properties = a.edge_properties().filter(is_shown).cloned().collect();
-        Self { a, b, style, out, properties, ids: None, begun: false, pending: None }
+        let name = PathBuf::from("-");
+        Self { a, b, style, out, name, properties, ids: None, begun: false, pending: None }
+    }
+
+    /// This writer, whose errors name a file.
+    #[must_use]
+    pub fn named(self, file: &Path) -> Self {
+        Self { name: file.to_owned(), ..self }
     }
 
     /// This writer, but lines of a script name the edges that they remove by their ids, if edges have some.
@@ -115,16 +148,21 @@ impl<'a, W: Write> Differences<'a, W> {
         Ok(())
     }
 
-    /// Writes what is left.
+    /// Writes what is left: of a table without rows, its header.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn finish(&mut self) -> Result<()> {
+        if self.style == Style::Csv && !self.begun {
+            let header = self.header();
+            self.begun = true;
+            return self.out.write_all(&header).map_err(Error::io("write", self.name.as_path()));
+        }
         let Some(Pending { sign, edge, count }) = self.pending.take() else { return Ok(()) };
         // To remove one of several needs a number; to add one does not.
         let number = if (sign, count) == ('+', 1) { String::new() } else { count.to_string() };
         self.begun = true;
-        writeln!(self.out, "{sign}{number} {edge}").map_err(Error::io("write", "-"))
+        writeln!(self.out, "{sign}{number} {edge}").map_err(Error::io("write", self.name.as_path()))
     }
 
     /// Ends a script that lacks differences after an error with a line that no script may have, lest what
@@ -133,20 +171,85 @@ impl<'a, W: Write> Differences<'a, W> {
     /// # Errors
     /// [`Error::Io`].
     pub fn break_off(&mut self) -> Result<()> {
-        if self.style == Style::Json || !self.begun {
+        if self.style != Style::Script || !self.begun {
             return Ok(());
         }
-        writeln!(self.out, "\"the rest is missing, after an error").map_err(Error::io("write", "-"))
+        let failed = Error::io("write", self.name.as_path());
+        writeln!(self.out, "\"the rest is missing, after an error").map_err(failed)
     }
 
     fn put(&mut self, difference: &Difference<'_>) -> Result<()> {
         let text = match self.style {
-            Style::Script => self.line(difference)? + "\n",
-            Style::Json if self.begun => format!(",\n{}", self.json(difference)?),
-            Style::Json => format!("\n{}", self.json(difference)?),
+            Style::Script => (self.line(difference)? + "\n").into_bytes(),
+            Style::Json if self.begun => format!(",\n{}", self.json(difference)?).into_bytes(),
+            Style::Json => format!("\n{}", self.json(difference)?).into_bytes(),
+            Style::Jsonl => format!("{}\n", self.json(difference)?).into_bytes(),
+            Style::Csv => {
+                let mut text = if self.begun { Vec::new() } else { self.header() };
+                self.rows(difference)?.iter().for_each(|row| push_row(&mut text, row));
+                text
+            }
         };
         self.begun = true;
-        self.out.write_all(text.as_bytes()).map_err(Error::io("write", "-"))
+        self.out.write_all(&text).map_err(Error::io("write", self.name.as_path()))
+    }
+
+    /// The line with the names of the columns. A property that is called like a column before it becomes
+    /// `property.NAME`.
+    fn header(&self) -> Vec<u8> {
+        let mut names: Vec<String> = COLUMNS.map(str::to_owned).into();
+        for property in &self.properties {
+            let mut name = property.name.clone();
+            while names.contains(&name) {
+                name.insert_str(0, "property.");
+            }
+            names.push(name);
+        }
+        let mut line = Vec::new();
+        push_row(&mut line, &names.into_iter().map(Value::from).collect::<Vec<_>>());
+        line
+    }
+
+    /// A difference as rows of [`COLUMNS`] and the values of an edge: those after the change, or the last
+    /// ones of an edge that was removed.
+    fn rows(&self, difference: &Difference<'_>) -> Result<Vec<Vec<Value>>> {
+        let id = |v: VertexId| self.id(v).map(|id| id_json(&id));
+        let of_vertex = |change: &str, v: VertexId, values: [Value; 3]| -> Result<Vec<Vec<Value>>> {
+            let mut row = vec![change.into(), Value::Null, Value::Null, id(v)?];
+            row.extend(values);
+            row.resize(COLUMNS.len() + self.properties.len(), Value::Null);
+            Ok(vec![row])
+        };
+        let of_edge = |change: &str, edge: &DiffEdge<'_>, values: [Value; 3]| -> Result<Vec<Value>> {
+            let mut row = vec![change.into(), id(edge.source)?, id(edge.target)?, Value::Null];
+            row.extend(values);
+            for property in &self.properties {
+                row.push(value_json(&edge.value(property)?));
+            }
+            Ok(row)
+        };
+        const NOTHING: [Value; 3] = [Value::Null, Value::Null, Value::Null];
+        let shown = |value: &Option<PropertyValue<'_>>| value.as_ref().map_or(Value::Null, value_json);
+        match difference {
+            Difference::VertexAdded(v) => of_vertex("vertex added", *v, NOTHING),
+            Difference::VertexRemoved(v) => of_vertex("vertex removed", *v, NOTHING),
+            Difference::ValueChanged(v, property, old, new) => {
+                of_vertex("value changed", *v, [property.name.as_str().into(), shown(old), shown(new)])
+            }
+            Difference::EdgeAdded(edge) => Ok(vec![of_edge("edge added", edge, NOTHING)?]),
+            Difference::EdgeRemoved(edge) => Ok(vec![of_edge("edge removed", edge, NOTHING)?]),
+            Difference::EdgeChanged(old, new) => {
+                let mut rows = Vec::new();
+                for property in &self.properties {
+                    let (before, after) = (old.value(property)?, new.value(property)?);
+                    if before != after {
+                        let values = [property.name.as_str().into(), value_json(&before), value_json(&after)];
+                        rows.push(of_edge("edge changed", new, values)?);
+                    }
+                }
+                Ok(rows)
+            }
+        }
     }
 
     /// The id of a vertex, from the version that has it.

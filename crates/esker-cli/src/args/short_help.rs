@@ -9,7 +9,7 @@ const SHOWN: [(&str, &[&str]); 31] = [
     ("compact", &["encoding", "heads", "renumber", "threads", "memory", "json"]),
     ("degree", &["at", "where", "kind", "direction", "format"]),
     ("delete", &["new", "src", "dst", "vertices", "rejects", "message", "json"]),
-    ("diff", &["summary", "where", "kind", "format", "json"]),
+    ("diff", &["summary", "where", "kind", "format", "output", "json"]),
     ("edges", &["where", "at", "group-by", "count", "sum", "sort", "descending", "top", "format"]),
     ("estimate", &["at", "where", "window", "memory", "json"]),
     ("expire", &["time", "time-unit", "message", "json"]),

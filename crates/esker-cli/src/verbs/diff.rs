@@ -1,11 +1,13 @@
 //! `esker diff`: lists the differences between two versions.
 
 use std::io::{BufWriter, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use esker::differences::{Differences, Style, summary_json};
-use esker::import::export::Escaped;
+use esker::graph::Run;
+use esker::import::export::{Escaped, ExportOptions, OutputFile};
+use esker::store::Version;
 use esker::store::diff::{DiffSummary, diff};
 use esker::store::manifest::VersionSelector;
 
@@ -13,7 +15,7 @@ use crate::args::at::{number_of, parse_version};
 use crate::args::resources::ResourceArgs;
 use crate::args::selecting::WhereArgs;
 use crate::args::size::count;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::session::opening::open_store;
 use crate::show::text;
@@ -26,10 +28,13 @@ use crate::show::text;
 /// says how many equal ones were added or removed, as in `-2 u v weight=3`. `esker commit` reads this format.
 /// With --where or --kind, an edge that comes to meet the conditions is an added one, and one that no longer
 /// meets them a removed one.
-/// The time depends on the number of changes, not on the size of the graph.
+/// As CSV, a row has the kind of change, the ends of the edge or the vertex, the property that changed
+/// with its old and new value, and all properties of the edge. The time depends on the number of changes,
+/// not on the size of the graph.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker diff web.esker 3                      from version 3 to the latest
+  esker diff web.esker 3 --format csv -o changes.csv.gz
   esker diff web.esker monday 2026-11-21 --summary")]
 pub(crate) struct DiffCommand {
     /// The database
@@ -49,15 +54,62 @@ pub(crate) struct DiffCommand {
     /// database, the output then removes the same ones of parallel edges
     #[arg(long)]
     edge_ids: bool,
-    /// Report as JSON
-    #[arg(long)]
+    /// Form of the differences [default: that of the name of the output, such as .csv, else script]
+    #[arg(long, value_enum, value_name = "FORM")]
+    format: Option<DiffForm>,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// Write the differences to this file, compressed if its name ends so; `-` is standard output
+    #[arg(short, long, value_name = "FILE", conflicts_with = "summary")]
+    output: Option<PathBuf>,
+    /// Replace the file
+    #[arg(long, requires = "output")]
+    force: bool,
     #[command(flatten)]
     resources: ResourceArgs,
 }
 
+/// `--format`: the form of differences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DiffForm {
+    /// Lines that `esker commit` reads.
+    Script,
+    /// Comma-separated values with a header.
+    Csv,
+    /// One object with the differences and their numbers.
+    Json,
+    /// An object a line.
+    Jsonl,
+}
+
+impl DiffForm {
+    /// What the name of a file says, before the ending of its compression.
+    fn of_name(path: &Path) -> Self {
+        let name = path.to_string_lossy();
+        let name =
+            [".gz", ".zst", ".bz2"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
+        match name.rsplit_once('.') {
+            Some((_, "csv")) => Self::Csv,
+            Some((_, "json")) => Self::Json,
+            Some((_, "jsonl")) => Self::Jsonl,
+            _ => Self::Script,
+        }
+    }
+
+    fn style(self) -> Style {
+        match self {
+            Self::Script => Style::Script,
+            Self::Csv => Style::Csv,
+            Self::Json => Style::Json,
+            Self::Jsonl => Style::Jsonl,
+        }
+    }
+}
+
 impl DiffCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
+        let (file, form) = (self.file(), self.form()?);
         let cancel = cancel_on_signals()?;
         let run = self.resources.run(&cancel, 0, false, None)?;
         let (store, bar) = open_store(&self.database, &self.resources, &cancel)?;
@@ -65,23 +117,73 @@ impl DiffCommand {
         let opened = store.at(from).and_then(|a| Ok((a, store.at(to)?)));
         bar.finish();
         let (a, b) = opened?;
-        let stdout = std::io::stdout().lock();
-        let is_terminal = stdout.is_terminal() && !self.json;
-        let out = BufWriter::with_capacity(1 << 16, stdout);
-        // `esker commit` reads what is not for a person.
-        let mut out: Box<dyn Write> = if is_terminal { Box::new(Escaped::new(out)) } else { Box::new(out) };
-        if self.json {
-            write!(out, "{{\"from\":{from},\"to\":{to},\"differences\":[")?;
+        let summary = match file {
+            Some(path) => {
+                let options = ExportOptions { overwrite: self.force, cancel, ..ExportOptions::default() };
+                let mut out = OutputFile::open(path, &options)?;
+                let summary = self.write([&a, &b], form, &run, &mut out)?;
+                out.finish()?;
+                summary
+            }
+            None => {
+                let stdout = std::io::stdout().lock();
+                let is_terminal = stdout.is_terminal() && form == DiffForm::Script;
+                let out = BufWriter::with_capacity(1 << 16, stdout);
+                // `esker commit` reads what is not for a person.
+                let mut out: Box<dyn Write> =
+                    if is_terminal { Box::new(Escaped::new(out)) } else { Box::new(out) };
+                let summary = self.write([&a, &b], form, &run, &mut out)?;
+                out.flush()?;
+                summary
+            }
+        };
+        if form == DiffForm::Json || !self.summary {
+            return Ok(());
         }
-        let style = if self.json { Style::Json } else { Style::Script };
-        let mut differences = Differences::new(&a, &b, style, &mut out);
+        print_summary(&summary)
+    }
+
+    /// The file to write, if the differences do not go to standard output.
+    fn file(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|path| *path != Path::new("-"))
+    }
+
+    fn form(&self) -> Result<DiffForm, Failure> {
+        let of_file = || self.file().map_or(DiffForm::Script, DiffForm::of_name);
+        let form = if self.json { DiffForm::Json } else { self.format.unwrap_or_else(of_file) };
+        match form {
+            DiffForm::Csv | DiffForm::Jsonl if self.summary => {
+                Err(Failure::Usage("--summary has the form of text or of --json".to_owned()))
+            }
+            _ if self.edge_ids && form != DiffForm::Script => {
+                Err(Failure::Usage("--edge-ids has an effect on scripts alone".to_owned()))
+            }
+            form => Ok(form),
+        }
+    }
+
+    /// Writes the differences, unless their numbers alone are asked for.
+    fn write(
+        &self,
+        [a, b]: [&Version; 2],
+        form: DiffForm,
+        run: &Run,
+        out: &mut dyn Write,
+    ) -> Result<DiffSummary, Failure> {
+        if form == DiffForm::Json {
+            write!(out, "{{\"from\":{},\"to\":{},\"differences\":[", a.number(), b.number())?;
+        }
+        let mut differences = Differences::new(a, b, form.style(), &mut *out);
         if self.edge_ids {
             differences = differences.naming_removed();
         }
-        self.part.check(&[&a, &b])?;
-        let conditions = self.part.quietly_on(&b, &run)?.zip(self.part.quietly_on(&a, &run)?);
+        if let Some(file) = self.file() {
+            differences = differences.named(file);
+        }
+        self.part.check(&[a, b])?;
+        let conditions = self.part.quietly_on(b, run)?.zip(self.part.quietly_on(a, run)?);
         let mut selected = DiffSummary::default();
-        let written = diff(&a, &b, &run, |difference| {
+        let written = diff(a, b, run, |difference| {
             let difference = match &conditions {
                 Some((later, former)) => later.of_difference(former, difference)?,
                 None => Some(difference),
@@ -94,23 +196,22 @@ impl DiffCommand {
         let summary = written.or_else(|error| differences.break_off().and(Err(error)))?;
         drop(differences);
         let summary = if conditions.is_some() { selected } else { summary };
-        if self.json {
+        if form == DiffForm::Json {
             writeln!(out, "],\"summary\":{}}}", summary_json(&summary))?;
         }
-        out.flush()?;
-        drop(out);
-        if self.json || !self.summary {
-            return Ok(());
-        }
-        let rows = [
-            ("edges added", summary.edges_added),
-            ("edges removed", summary.edges_removed),
-            ("edges changed", summary.edges_changed),
-            ("vertices added", summary.vertices_added),
-            ("vertices removed", summary.vertices_removed),
-            ("vertex values changed", summary.values_changed),
-        ];
-        let rows: Vec<_> = rows.iter().map(|(name, number)| ((*name).to_owned(), count(*number))).collect();
-        text::facts(&rows)
+        Ok(summary)
     }
+}
+
+fn print_summary(summary: &DiffSummary) -> Outcome {
+    let rows = [
+        ("edges added", summary.edges_added),
+        ("edges removed", summary.edges_removed),
+        ("edges changed", summary.edges_changed),
+        ("vertices added", summary.vertices_added),
+        ("vertices removed", summary.vertices_removed),
+        ("vertex values changed", summary.values_changed),
+    ];
+    let rows: Vec<_> = rows.iter().map(|(name, number)| ((*name).to_owned(), count(*number))).collect();
+    text::facts(&rows)
 }

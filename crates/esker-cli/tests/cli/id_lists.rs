@@ -92,6 +92,60 @@ fn lists_of_ids_that_are_none_are_refused_and_empty_ones_have_no_answer() {
 }
 
 #[test]
+fn differences_are_tables_and_files_too() {
+    let place = Place::new();
+    place.file("e.csv", "from,to,amount,old\na,b,1,x\nb,c,2,\"y,z\"\n");
+    place.ok("import e.csv e.esker --property all");
+    place.file("changes.txt", "+ c d amount=5 old=~\n- b c\n~ a b amount=7 old=w\n");
+    place.ok("commit e.esker changes.txt --new");
+    place.ok("set e.esker --vertex a age=7");
+    let csv = "change,source,target,vertex,property,old,new,amount,property.old\n";
+    let all = place.ok("diff e.esker 1 --format csv");
+    assert!(all.starts_with(csv), "{all}");
+    let mut rows: Vec<&str> = all.lines().skip(1).collect();
+    rows.sort_unstable();
+    assert_eq!(
+        rows,
+        [
+            "edge added,c,d,,,,,5,",
+            "edge changed,a,b,,amount,1,7,7,w",
+            "edge changed,a,b,,old,x,w,7,w",
+            "edge removed,b,c,,,,,2,\"y,z\"",
+            "value changed,,,a,age,,7,,",
+            "vertex added,,,d,,,,,",
+        ]
+    );
+    assert_eq!(place.ok("diff e.esker 3 3 --format csv"), csv);
+    let objects = place.ok("diff e.esker 1 --format jsonl");
+    let lines: Vec<serde_json::Value> =
+        objects.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let json = place.json("diff e.esker 1 --format json");
+    assert_eq!(json["differences"], serde_json::Value::from(lines));
+    assert_eq!(json, place.json("diff e.esker 1 --json"));
+    let script = place.ok("diff e.esker 1");
+    assert_eq!(script, place.ok("diff e.esker 1 --format script -o -"));
+    for (name, expected) in [("d.csv", &all), ("d.jsonl", &objects), ("d.txt", &script)] {
+        place.ok(&format!("diff e.esker 1 -o {name}"));
+        let read = || std::fs::read_to_string(place.path().join(name)).unwrap();
+        assert_eq!(read(), *expected, "{name}");
+        place.fails(1, &format!("diff e.esker 1 -o {name}"), "exists already");
+        place.ok(&format!("diff e.esker 1 -o {name} --force --format script"));
+        assert_eq!(read(), script, "{name}");
+    }
+    place.ok("diff e.esker 1 -o d.csv.gz");
+    assert_eq!(std::fs::read(place.path().join("d.csv.gz")).unwrap()[..2], [0x1f, 0x8b]);
+    for (line, words) in [
+        ("--summary --format csv", "--summary"),
+        ("--summary -o x.csv", "--summary"),
+        ("--format csv --edge-ids", "--edge-ids"),
+        ("--format csv --json", "--json"),
+        ("--force", "--output"),
+    ] {
+        place.fails(2, &format!("diff e.esker 1 {line}"), words);
+    }
+}
+
+#[test]
 fn vertices_are_found_by_the_beginning_of_their_ids() {
     let place = Place::new();
     let rows: String = (0..40).map(|i| format!("lib{},x{i}\n", i * 7 % 40)).collect();
