@@ -6,7 +6,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use esker::catalogue::{CATALOGUE, Entry, Opt, OptKind, Params, Question, REFUSED_BY_ALL, WeightReads, find};
 
-use super::ids_from::ids_of;
+use super::selecting::ids_of;
 use super::short_help::{self, OF_ALGORITHM};
 use crate::failure::Outcome;
 use crate::language::said;

@@ -8,7 +8,6 @@ pub(crate) mod reading;
 pub(crate) mod at;
 pub(crate) mod window_args;
 pub(crate) mod selecting;
-pub(crate) mod ids_from;
 pub(crate) mod choice;
 pub(crate) mod encoding;
 pub(crate) mod commit_every;

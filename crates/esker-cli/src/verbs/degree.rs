@@ -6,7 +6,7 @@ use esker::histogram::Histogram;
 use esker::local::degrees;
 use serde_json::json;
 
-use crate::args::ids_from::IdsFromArg;
+use crate::args::selecting::IdsFromArg;
 use crate::failure::{Failure, Outcome};
 use crate::session::asking::{AskArgs, Asked, DirectionArg};
 use crate::show::rows::{RowTable, bars};

@@ -7,7 +7,7 @@ use esker::local::{PrefixMatches, degrees, with_prefix};
 use serde_json::{Value, json};
 
 use crate::args::grouping::LISTED_ROWS;
-use crate::args::ids_from::IdsFromArg;
+use crate::args::selecting::IdsFromArg;
 use crate::args::size::{count, counted};
 use crate::failure::{Failure, Outcome};
 use crate::session::asking::{AskArgs, Asked};

@@ -4,7 +4,7 @@ use clap::{Arg, Args};
 use esker::local::{edges_of_all, measure_edges, sort_edges};
 
 use crate::args::grouping::{MeasureArgs, SortArgs};
-use crate::args::ids_from::IdsFromArg;
+use crate::args::selecting::IdsFromArg;
 use crate::args::size::{count, counted};
 use crate::failure::{Failure, Outcome};
 use crate::session::asking::{DirectionArg, SubjectArgs};

@@ -3,7 +3,7 @@
 use clap::Args;
 use esker::local::{between, within};
 
-use crate::args::ids_from::IdsFromArg;
+use crate::args::selecting::IdsFromArg;
 use crate::args::size::counted;
 use crate::failure::Outcome;
 use crate::session::asking::{AskArgs, DirectionArg};
