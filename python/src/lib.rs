@@ -21,7 +21,6 @@ mod output;
 mod graph;
 mod matrix;
 mod paths;
-mod prefix;
 mod tables;
 mod windows;
 mod parts;
@@ -89,9 +88,7 @@ mod _esker {
     #[pymodule_export]
     use super::parts::{count_kinds, edges_that_meet, group_edges, part_view};
     #[pymodule_export]
-    use super::paths::shortest_paths;
-    #[pymodule_export]
-    use super::prefix::ids_with_prefix;
+    use super::paths::{ids_with_prefix, shortest_paths};
     #[pymodule_export]
     use super::reading::{check_database, export_version};
     #[pymodule_export]
