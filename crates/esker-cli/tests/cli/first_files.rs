@@ -242,3 +242,24 @@ fn ends_are_not_taken_from_times_and_constant_columns() {
     place.file("Packages", "Package: curl\nVersion: 8.5\nDepends: libc6 (>= 2.34)\n\nPackage: git\n");
     place.fails(1, "import Packages p.esker --bad-lines skip", "as packages of Debian have it");
 }
+
+/// Each line of a quoted field counted as a row without commas.
+#[test]
+fn line_breaks_in_quotes_do_not_hide_the_commas() {
+    let place = Place::new();
+    place.file("few.csv", "source,target,weight,note\nann x,bob,1,\"two\nlines here\"\nbob,cat,2,bye x\n");
+    let mut many = String::from("caller,callee,amount,note\n");
+    for row in 0..300 {
+        let note =
+            if row % 30 == 7 { "\"please call back\nafter the holidays, thanks\"" } else { "all fine today" };
+        many += &format!("Ann Lee{row},Bob Ray{},{row},{note}\n", row / 2);
+    }
+    place.file("many.csv", &many);
+    for (file, edges) in [("few.csv", 2), ("many.csv", 300)] {
+        let told = said(&place, &format!("import {file} g.esker --property all --force"));
+        assert!(!told.contains("warning"), "{file}: {told}");
+        assert_eq!(place.json("info g.esker --json")["edges"], edges, "{file}");
+        assert!(place.ok("edges g.esker --format csv").contains("lines here") == (edges == 2), "{file}");
+        assert!(place.ok(&format!("sync g.esker {file}")).contains("nothing to commit"), "{file}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use esker_format::value::decimal;
 
-use super::line::{Comments, Dialect, Separator, split};
+use super::line::{Comments, Dialect, Separator, line_end, split};
 use crate::read::format::ReadOptions;
 
 /// A line of the sample: where it begins and ends in it.
@@ -61,16 +61,25 @@ fn score(head: &[u8], lines: &[LineRange], separator: Separator, options: &ReadO
     let mut fields = Vec::new();
     let (mut total, mut has_quoted) = (0, false);
     let kept = if separator == COMMA && options.notation.has_decimal_comma() { usize::MAX } else { 0 };
-    for &(start, end) in lines {
-        let line = &head[start..end];
-        if line.trim_ascii().is_empty() || dialect.is_comment(line) {
+    let sample = &head[..lines.last().map_or(0, |line| line.1)];
+    let mut at = lines.first().map_or(sample.len(), |line| line.0);
+    while at < sample.len() {
+        let (end, next) = line_end(sample, at);
+        if sample[at..end].trim_ascii().is_empty() || dialect.is_comment(&sample[at..end]) {
+            at = next;
             continue;
         }
         total += 1;
-        if let Ok(split) = split(line, 0, &dialect, kept, &mut fields) {
-            *counts.entry(split.columns).or_insert(0usize) += 1;
-            has_quoted |= fields.iter().any(|field| line[field.start..field.end].contains(&separator.byte()));
-        }
+        // A row has several lines where a field has line breaks within its quotes.
+        at = match split(sample, at, &dialect, kept, &mut fields) {
+            Ok(split) => {
+                *counts.entry(split.columns).or_insert(0usize) += 1;
+                has_quoted |=
+                    fields.iter().any(|field| sample[field.start..field.end].contains(&separator.byte()));
+                split.next
+            }
+            Err((_, split)) => split.next,
+        };
     }
     let best = counts.range(2..).max_by_key(|(_, lines)| **lines);
     let (columns, lines) = best.map_or((0, 0), |(columns, lines)| (*columns, *lines));
