@@ -24,10 +24,11 @@ use crate::show::text;
 /// edges that no row names are removed, edges with other values get them, the rest is added. Afterwards the
 /// newest version has the edges and the vertices that an import of the files would have. So vertices that no
 /// row names are removed, with their properties, unless --keep-vertices is given; --vertices names vertices
-/// without edges. Properties of vertices that the files do not give stay. Files are read as `esker add` reads
-/// them, with the columns that the database remembers, and the database's rule for duplicates. Where edges
-/// are parallel, those with the same values are the same ones. If nothing has changed, there is no new
-/// version. Files without edges are refused, unless --allow-empty is given.
+/// without edges. A property of vertices that has a column in the files becomes what they say, also nothing;
+/// others stay. Files are read as `esker add` reads them, with the columns that the database
+/// remembers, and the database's rule for duplicates; entries of a matrix add up. Where edges are parallel,
+/// those with the same values are the same ones. If nothing has changed, there is no new version. Files
+/// without edges are refused, unless --allow-empty is given.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker sync web.esker today.csv

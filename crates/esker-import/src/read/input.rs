@@ -48,7 +48,7 @@ impl Input {
     }
 
     /// Whether it can be opened more than once: not standard input, nor a pipe.
-    pub(crate) fn is_repeatable(&self) -> bool {
+    pub fn is_repeatable(&self) -> bool {
         match self {
             Self::File(path) => input_bytes(path).is_some(),
             Self::Stdin(_) => false,

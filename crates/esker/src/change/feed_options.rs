@@ -1,10 +1,11 @@
 //! Options and report of feeding.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use esker_graph::{Cancel, Message, Setting, counted, message};
 use esker_import::options::BadLines;
-use esker_import::read::source::Rejected;
+use esker_import::read::source::{Rejected, VertexColumn};
 use esker_import::rejects::RejectsFile;
 use esker_store::CommitOptions;
 use esker_store::format::Duplicates;
@@ -54,6 +55,8 @@ pub struct FeedReport {
     pub edges: u64,
     /// Number of vertices listed without an edge.
     pub vertices: u64,
+    /// Names of the properties of vertices that the input has columns or attributes of.
+    pub vertex_columns: BTreeSet<String>,
     /// Number of edges left out or united with another, as the rule for duplicates says.
     pub duplicates: u64,
     /// Number of self-loops left out, as the import left them out.
@@ -69,6 +72,15 @@ pub struct FeedReport {
 }
 
 impl FeedReport {
+    /// Notes that the input has columns of properties of vertices.
+    pub(super) fn note_columns(&mut self, columns: &[VertexColumn]) {
+        for column in columns {
+            if !self.vertex_columns.contains(&*column.name) {
+                self.vertex_columns.insert(column.name.to_string());
+            }
+        }
+    }
+
     /// The warning that so many edges took the place of earlier ones, and of their times, which the property
     /// `time` holds; `None` if that is none, or another rule than that of the last edge decided.
     pub fn replaced(&self, edges: u64, time: &str) -> Option<Message> {

@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(of(&days, LogicalType::Date.into()), Ok("1".to_owned()));
         assert_eq!(of(&days, times.clone().into()), Ok("86400".to_owned()));
         assert_eq!(of(&days, PropertyType::text()), Ok("1970-01-02".to_owned()));
-        let refused = of(&days, ElementType::I64.into()).unwrap_err();
+        let refused: String = of(&days, ElementType::I64.into()).unwrap_err();
         assert!(refused.contains("\"1970-01-02\" is not of type i64"), "{refused}");
         let plain = column("x", &[0], Arc::new(Int64Array::from(vec![1])));
         assert!(of(&plain, times.into()).is_err());

@@ -90,12 +90,13 @@ impl Wanted<'_> {
             Ok(input) => return Ok(input),
             Err(refused) => refused,
         };
-        match self.purpose {
-            // What cannot be read twice was read.
-            Purpose::Add if !inputs.iter().any(|input| input == "-") => {
-                self.without_absent(inputs, given, base).transpose().unwrap_or(Err(refused))
-            }
-            _ => Err(refused),
+        if self.purpose == Purpose::Remove {
+            return Err(refused);
+        }
+        // What cannot be read twice was read.
+        match is_repeatable(inputs, base)? {
+            true => self.without_absent(inputs, given, base).transpose().unwrap_or(Err(refused)),
+            false => Err(read_once(refused)),
         }
     }
 
@@ -181,7 +182,7 @@ impl Wanted<'_> {
         };
         // Formats with fixed columns, and files without a header, can have a weight but have no column names.
         let only_weight = matches!(&self.properties[..], [only] if only.weight);
-        if !only_weight || inputs.iter().any(|input| input == "-") {
+        if !only_weight || !is_repeatable(inputs, &base)? {
             return Err(blamed(first, given));
         }
         let by_position = ReadOptions { time: Pick::Skip, properties: PickProperties::None, ..base };
@@ -208,7 +209,7 @@ impl Wanted<'_> {
             Ok(input) => return Ok(input),
             Err(error) => error,
         };
-        if inputs.iter().any(|input| input == "-") {
+        if !is_repeatable(inputs, base)? {
             let kind = &kind.name;
             return Err(Error::invalid(format!(
                 "{}; edges have kinds, so give those to remove with a column {kind}, or in a file instead of standard input",
@@ -322,11 +323,31 @@ fn blamed(error: Error, given: &ReadOptions) -> Error {
     }
 }
 
+/// The error for an input that cannot be opened again to see which columns it lacks.
+fn read_once(error: Error) -> Error {
+    const REMEDY: &str = "; what comes through a pipe is read once: give a file if columns may be missing";
+    match error {
+        Error::Usage(reason) => Error::usage(message![reason, REMEDY]),
+        Error::Invalid(reason) => Error::invalid(message![reason, REMEDY]),
+        error => error,
+    }
+}
+
 /// Whether options name columns.
 fn names_columns(given: &ReadOptions) -> bool {
     let ends = given.source.is_some() || given.target.is_some() || !given.schema.is_empty();
     let picks = [&given.weight, &given.time].into_iter().any(|pick| matches!(pick, Pick::Column(_)));
     ends || picks || matches!(given.properties, PickProperties::Columns(_))
+}
+
+/// Whether inputs, and the vertices beside them, can be opened more than once: none is standard input or a
+/// pipe.
+fn is_repeatable(inputs: &[String], options: &ReadOptions) -> Result<bool> {
+    // A number of vertices, which no file is called, is no input.
+    let is_number = |name: &&String| name.bytes().all(|byte| byte.is_ascii_digit());
+    let vertices = options.vertices.iter().filter(|name| !is_number(name));
+    let names: Vec<&String> = inputs.iter().chain(vertices).collect();
+    Ok(expand(&names, &options.cancel)?.iter().all(Input::is_repeatable))
 }
 
 /// Opens the inputs; without inputs, `options` can still name a file of vertices.

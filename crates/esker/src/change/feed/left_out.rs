@@ -1,6 +1,6 @@
 //! Rows that are left out of what is fed: counted, shown, and kept in a file.
 
-use esker_import::read::source::Rejected;
+use esker_import::read::source::{EdgeBatch, Rejected, id_at};
 use esker_import::rejects::RejectsFile;
 use esker_store::Result;
 
@@ -8,6 +8,11 @@ use crate::change::feed_options::FeedReport;
 
 /// Largest number of rejected lines in a report.
 const SAMPLE_MAX: usize = 10;
+
+/// Whether an edge goes from a vertex to itself.
+pub(super) fn is_loop(rows: &EdgeBatch, row: usize) -> bool {
+    id_at(&rows.source, row) == id_at(&rows.target, row)
+}
 
 /// The rejected rows of the block in hand.
 #[derive(Default)]

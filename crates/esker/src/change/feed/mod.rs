@@ -17,7 +17,7 @@ use esker_store::property::PropertyValue;
 use esker_store::{CommitSizing, Database, EdgeMatch, Error, Result};
 
 use batch_policy::BatchPolicy;
-use left_out::{LeftOut, count_rejected};
+use left_out::{LeftOut, count_rejected, is_loop};
 
 use super::clock::DeclaredTimes;
 use super::columns::{EdgeInput, Purpose, directions, id_at, not_taken, refuse_vertices, stopped_by};
@@ -159,11 +159,6 @@ fn blocks_ahead(database: &Database) -> usize {
     (database.budget().limit_bytes() / AHEAD_PARTS / BLOCK_BYTES).min(BLOCKS_AHEAD) as usize
 }
 
-/// Whether an edge goes from a vertex to itself.
-fn is_loop(rows: &EdgeBatch, row: usize) -> bool {
-    external_id(&rows.source, row) == external_id(&rows.target, row)
-}
-
 struct Feeder<'a> {
     /// The number of changes in `batch` when their memory was last reserved.
     reserved_len: usize,
@@ -259,6 +254,7 @@ impl Feeder<'_> {
             Some(bad) if self.policy.commits_before_failure() => bad.edges_before.min(rows.len()),
             Some(bad) => return Err(stopped_by(bad)),
         };
+        self.report.note_columns(&rows.vertex_values);
         if let Some(vertices) = &rows.vertices {
             let mut text = String::new();
             for index in 0..vertices.len() {
@@ -431,6 +427,10 @@ impl Feeder<'_> {
         let is_admitted = self.purpose == Purpose::Remove || self.policy.admits(&edge)?;
         if is_left_out {
             self.report.self_loops += 1;
+            // As an import does, which names the vertex all the same.
+            if is_admitted {
+                self.batch.add_vertex(source)?;
+            }
         } else if is_admitted {
             self.change(&edge)?;
             self.pending.edges += 1;

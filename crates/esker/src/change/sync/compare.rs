@@ -1,6 +1,8 @@
 //! Compares the lists of two databases of the same schema, and makes a batch of the differences.
 
+use std::cell::Cell;
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use esker_graph::{Direction, NONE, Reservation, Run, VertexId};
@@ -31,6 +33,10 @@ pub(super) struct SnapshotComparison<'a> {
     /// For each vertex of the database, that of the snapshot; `NONE` if there is none.
     to_new: Vec<VertexId>,
     keep_vertices: bool,
+    /// Names of the properties of vertices that the input has columns of.
+    columns: &'a BTreeSet<String>,
+    /// Whether an edge has a value of each of the properties: in the database, in the snapshot.
+    valued: Vec<[Cell<bool>; 2]>,
     run: &'a Run,
     _memory: Reservation,
 }
@@ -47,6 +53,7 @@ impl<'a> SnapshotComparison<'a> {
         old: &'a Version,
         new: &'a Version,
         keep_vertices: bool,
+        columns: &'a BTreeSet<String>,
         run: &'a Run,
     ) -> Result<Self> {
         let words = old.num_vertices() + new.num_vertices();
@@ -70,7 +77,21 @@ impl<'a> SnapshotComparison<'a> {
                 to_new[v as usize] = t as VertexId;
             }
         }
-        Ok(Self { database, old, new, properties, kind, to_old, to_new, keep_vertices, run, _memory: memory })
+        let valued = properties.iter().map(|_| Default::default()).collect();
+        Ok(Self {
+            database,
+            old,
+            new,
+            properties,
+            kind,
+            to_old,
+            to_new,
+            keep_vertices,
+            columns,
+            valued,
+            run,
+            _memory: memory,
+        })
     }
 
     /// Fills a batch with the changes that make the database equal to the snapshot, and counts them.
@@ -105,18 +126,41 @@ impl<'a> SnapshotComparison<'a> {
 
     /// The values of an edge of the database.
     fn old_values(&self, edge: &Listed<'_>) -> Result<Vec<PropertyValue<'a>>> {
-        let value = |[own, _]: &[PropertyRecord; 2]| {
-            self.old.edge_value(own, edge.edges.bits(own.number, edge.index)?)
-        };
-        self.properties.iter().map(value).collect()
+        self.values_of(edge, 0, self.old)
     }
 
     /// The values of an edge of the snapshot.
     fn new_values(&self, edge: &Listed<'_>) -> Result<Vec<PropertyValue<'a>>> {
-        let value = |[_, own]: &[PropertyRecord; 2]| {
-            self.new.edge_value(own, edge.edges.bits(own.number, edge.index)?)
+        self.values_of(edge, 1, self.new)
+    }
+
+    fn values_of(
+        &self,
+        edge: &Listed<'_>,
+        which: usize,
+        version: &'a Version,
+    ) -> Result<Vec<PropertyValue<'a>>> {
+        let value = |(own, valued): (&[PropertyRecord; 2], &[Cell<bool>; 2])| {
+            let own = &own[which];
+            let value = version.edge_value(own, edge.edges.bits(own.number, edge.index)?)?;
+            valued[which].set(valued[which].get() || !value.is_missing());
+            Ok(value)
         };
-        self.properties.iter().map(value).collect()
+        self.properties.iter().zip(&self.valued).map(value).collect()
+    }
+
+    /// The properties of which edges that stay had values, and no edge of the snapshot that was looked at has
+    /// one. Asked after [`Self::changes`].
+    pub(super) fn cleared(&self) -> impl Iterator<Item = &str> {
+        let is_cleared = |valued: &[Cell<bool>; 2]| valued[0].get() && !valued[1].get();
+        let all = self.properties.iter().zip(&self.valued);
+        all.filter(move |(_, valued)| is_cleared(valued)).map(|([own, _], _)| own.name.as_str())
+    }
+
+    /// Whether a vertex of the database is removed.
+    pub(super) fn removes_vertices(&self) -> Result<bool> {
+        let removed = self.old.removed(self.run)?;
+        Ok((0..self.to_new.len() as VertexId).any(|v| self.goes(v) && !removed.is_removed(v)))
     }
 }
 
@@ -296,14 +340,7 @@ impl<'a> Changes<'_, 'a> {
             let wanted = new.vertex_property(&property.name)?;
             let known = old.vertex_properties().any(|one| one.name == property.name);
             let known = if known { Some(old.vertex_property(&property.name)?) } else { None };
-            let mut is_given = false;
-            for t in 0..new.num_vertices() as VertexId {
-                if wanted.get(t)?.is_some() {
-                    is_given = true;
-                    break;
-                }
-            }
-            if !is_given {
+            if !self.comparison.columns.contains(&property.name) {
                 continue;
             }
             if known.is_none() {

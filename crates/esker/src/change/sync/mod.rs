@@ -12,7 +12,7 @@ mod comparable;
 mod snapshot;
 mod compare;
 
-use esker_graph::{Run, Setting, message};
+use esker_graph::{Direction, Run, Setting, message};
 use esker_store::diff::DiffSummary;
 use esker_store::{Database, Error, Result};
 
@@ -52,8 +52,9 @@ pub struct SyncReport {
 
 /// Makes the newest version equal to an input of edges to add, in one commit: edges that the input lacks are
 /// removed, those that it has with other values get them, others are added. Vertices that it does not name
-/// are removed with their properties, unless [`SyncOptions::keep_vertices`] is set. Properties of vertices
-/// get the values that the input has for them; the others stay.
+/// are removed with their properties, unless [`SyncOptions::keep_vertices`] is set. A property of vertices of
+/// which the input has a column or attribute becomes what the input says: a vertex of the input without a
+/// value there has none afterwards. Other properties stay, and so do those of vertices that are kept.
 ///
 /// # Errors
 /// As [`fn@super::feed`]; [`Error::Usage`] if the input has no edges although the database has some, and that
@@ -83,9 +84,25 @@ pub fn sync(
         ]));
     }
     let (mut batch, mut room) = (database.batch(), Room::default());
-    let comparison = SnapshotComparison::new(database, old, new, options.keep_vertices, run)?;
+    let columns = &snapshot.report.vertex_columns;
+    let comparison = SnapshotComparison::new(database, old, new, options.keep_vertices, columns, run)?;
+    if !old.has(Direction::In) && old.is_directed() && comparison.removes_vertices()? {
+        return Err(Error::usage(message![
+            "vertices that the input does not name are removed with their edges, which takes in-edges, and the database \
+             stores none; keep vertices that the input does not name, or import all edges anew without ",
+            Setting::InEdges.to(false),
+        ]));
+    }
     let changes = comparison.changes(&mut batch, &mut room)?;
-    let mut report = SyncReport { version: None, changes, input: snapshot.report };
+    let warned = |name: &str| {
+        snapshot.report.warnings.iter().any(|one| one.to_string().contains(&format!("{name:?}")))
+    };
+    let cleared = comparison.cleared().filter(|name| !warned(name));
+    let cleared: Vec<_> = cleared
+        .map(|name| format!("no edge of the input has a value of {name:?}: those that edges had go").into())
+        .collect();
+    let mut report = SyncReport { version: None, changes, input: snapshot.report.clone() };
+    report.input.warnings.extend(cleared);
     report.input.versions.clear();
     if options.dry_run {
         return Ok(report);

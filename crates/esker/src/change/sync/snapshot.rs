@@ -7,6 +7,7 @@ use esker_graph::Run;
 use esker_import::ImportOptions;
 use esker_import::install::import;
 use esker_import::read::source::{IdKind, Schema};
+use esker_store::format::Duplicates;
 use esker_store::io::{Disk, RealDisk, TemporaryDirectory};
 use esker_store::log::Sync;
 use esker_store::manifest::StagingOptions;
@@ -42,7 +43,8 @@ impl Snapshot {
         let snapshot = Database::open_under(&path, database_options(database, run), run)?;
         define_vertex_properties(&snapshot, target, time_ms)?;
         let commit = CommitOptions { time_ms, ..CommitOptions::default() };
-        let options = FeedOptions { commit, batch_edges: None, duplicates: None, ..options.clone() };
+        let duplicates = input.reader.entries_add_up()?.then_some(Duplicates::Sum);
+        let options = FeedOptions { commit, batch_edges: None, duplicates, ..options.clone() };
         let mut report = FeedReport::default();
         feed(&snapshot, target, input, &options, &mut report)?;
         snapshot.freeze(run)?;
