@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         WrongAnswerError,
     )
     from ._follow import Follow, FollowStep
+    from ._drawing import Picture
     from ._graph import Estimate, Graph, ShortestPath
     from ._opening import create, from_edges, import_, open, recover, restore
     from ._parts import PartView
@@ -90,6 +91,7 @@ _HOMES = {
     "NotFoundError": "_errors",
     "PartView": "_parts",
     "PermissionDeniedError": "_errors",
+    "Picture": "_drawing",
     "Progress": "_progress",
     "PropertyNotFoundError": "_errors",
     "ReadOnlyError": "_errors",
@@ -150,6 +152,7 @@ __all__ = [
     "MistypedError",
     "NotFoundError",
     "PartView",
+    "Picture",
     "PermissionDeniedError",
     "Progress",
     "PropertyNotFoundError",

@@ -12,7 +12,8 @@ from ._algorithms import Algorithm, Algorithms, Estimates
 from ._counted import counted
 from ._edges import EdgeTable, VertexTable
 from ._errors import InvalidError, MistypedError, PropertyNotFoundError, VertexNotFoundError
-from ._esker import count_kinds, csr, ids_with_prefix, shortest_paths
+from ._drawing import Picture
+from ._esker import count_kinds, csr, draw, ids_with_prefix, shortest_paths
 from ._features import Feature, features
 from ._result import Result
 from ._settings import Direction, Memory, memory_bytes, run_settings
@@ -366,6 +367,54 @@ class Graph(Algorithms):
             settings = run_settings(threads=1, progress=callback)
             found = shortest_paths(self._native, *ends, count.__index__(), weight, avoided, max_steps, settings)
         return [ShortestPath(ids, lengths[-1], lengths) for ids, lengths in found]
+
+    def draw(
+        self,
+        ego: Id | Iterable[Id] | None = None,
+        *,
+        hops: int = 1,
+        vertices: int = 300,
+        layout: Literal["forces", "layers"] = "forces",
+        rounds: int = 300,
+        colour: str | None = None,
+        size: str | None = None,
+        labels: int | None = None,
+        title: str | None = None,
+        seed: int = 1,
+        threads: int | None = None,
+        memory: Memory = None,
+        progress: ProgressOption = None,
+    ) -> Picture:
+        """A picture of the vertices with most edges, or of what is around some: notebooks show it, and ``save`` writes it as SVG.
+
+        >>> g.draw()
+        >>> g.draw("alice", hops=2, colour="communities").save("alice.svg")
+
+        Args:
+            ego: An id, or several, around which to draw; by default the vertices with most edges are drawn.
+            hops: The greatest number of steps from them, along and against edges.
+            vertices: The greatest number of vertices: those near first, of the others those with most edges.
+            layout: ``forces`` brings together what is joined (ForceAtlas2); ``layers`` goes from the top along the edges.
+            rounds: Rounds of ``forces``; more take longer and untangle more.
+            colour: ``communities`` of what is drawn, or a vertex property.
+            size: The vertex property that is the size, a number; by default the number of edges.
+            labels: How many ids are shown, those of the largest vertices; by default all of up to 60 vertices, and 30 of more.
+            title: For people who do not see the picture.
+            seed: Of the first places.
+            threads: As for the algorithms.
+            memory: As for the algorithms.
+            progress: As for the algorithms.
+        """
+        counts = {"hops": (hops, 0), "vertices": (vertices, 1), "rounds": (rounds, 0), "labels": (0 if labels is None else labels, 0)}
+        for name, (count, least) in counts.items():
+            if isinstance(count, bool) or not hasattr(count, "__index__") or count < least:
+                raise InvalidError(f"{name} must be an integer from {least} on, not {count!r}")
+        middle = [] if ego is None else [ego] if _is_one(ego) else list(ego)
+        how = {"hops": hops, "vertices": vertices, "layout": layout, "rounds": rounds, "colour": colour, "size": size, "labels": labels}
+        how["title"] = repr(self)[1:-1] if title is None else title
+        with _progress.listening(progress, "draw") as callback:
+            settings = run_settings(threads=threads, memory=memory, seed=seed, deterministic=True, progress=callback)
+            return Picture(*draw(self._native, [self._checked_id(one) for one in middle], how, settings))
 
     # -- vertices
 

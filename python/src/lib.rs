@@ -21,6 +21,7 @@ mod output;
 mod graph;
 mod matrix;
 mod paths;
+mod drawing;
 mod tables;
 mod windows;
 mod parts;
@@ -30,7 +31,6 @@ mod database;
 mod reading;
 mod remembered;
 mod follow;
-mod stream_file;
 mod streaming;
 mod syncing;
 mod opening;
@@ -59,6 +59,8 @@ mod _esker {
     use super::database::PyDatabase;
     #[pymodule_export]
     use super::differences::DifferenceStream;
+    #[pymodule_export]
+    use super::drawing::draw;
     #[pymodule_export]
     use super::failure::command_failure;
     #[pymodule_export]

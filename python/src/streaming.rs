@@ -1,5 +1,7 @@
 //! Edges that are committed as they are handed over.
 
+mod file;
+
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,12 +20,13 @@ use esker::store::format::PropertyRecord;
 use esker::window::{Declared, EpochUnit, Span};
 use pyo3::prelude::*;
 
+use file::{FileSettings, OpenInput, open_file};
+
 use crate::database::PyDatabase;
 use crate::failure::{PyFailure, PyOutcome, invalid};
 use crate::input::column::InputColumn;
 use crate::input::source::{EDGE_BYTES, InputColumns};
 use crate::settings::{Settings, commit_options, duplicates, one_of};
-use crate::stream_file::{FileSettings, OpenInput, open_file};
 use crate::watch::watched;
 use crate::windows::{span, symbol};
 

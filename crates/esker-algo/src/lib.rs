@@ -26,6 +26,7 @@
 //! * [`check`] has the verifiers. They test the properties of a right answer, so any right answer passes.
 //! * [`graph_series`] answers on several graphs that have most of their edges in common.
 //! * [`graph500`] validates the trees of that benchmark.
+//! * [`drawing`] places the vertices of a part of a graph on the plane.
 //! * [`live`] keeps answers up to date while a graph changes.
 //! * [`Estimate`] says what a run will need, before it starts.
 //!
@@ -40,6 +41,7 @@ pub mod algorithm;
 pub mod live;
 pub mod graph_series;
 pub mod graph500;
+pub mod drawing;
 
 pub use estimate::{Estimate, Shape};
 

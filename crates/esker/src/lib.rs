@@ -43,6 +43,7 @@
 //! * [`plan`] chooses what a run reads and how it is kept in memory; [`doctor`] measures the [`rates`] of the
 //!   machine that its prices are computed from.
 //! * [`local`] answers small questions: the edges of a vertex, the paths between two.
+//! * [`drawing`] makes pictures of a part of a graph.
 //! * [`selection`] selects edges by their properties.
 //! * [`window`] selects the edges of a range of times; [`versions`] computes answers on several versions
 //!   together.
@@ -73,6 +74,7 @@ pub mod selection;
 pub mod edge_rows;
 pub mod grouping;
 pub mod local;
+pub mod drawing;
 pub mod graph500;
 pub mod follow;
 pub mod alert;

@@ -3,18 +3,19 @@
 use clap::{Arg, Command};
 
 /// The options that `-h` shows, of the verbs whose options do not fit a screen.
-const SHOWN: [(&str, &[&str]); 31] = [
+const SHOWN: [(&str, &[&str]); 32] = [
     ("add", &["src", "dst", "weight", "time", "define", "rejects", "message", "memory"]),
     ("commit", &["new", "message"]),
     ("compact", &["encoding", "heads", "renumber", "threads", "memory", "json"]),
     ("degree", &["at", "where", "kind", "direction", "format"]),
     ("delete", &["new", "src", "dst", "vertices", "rejects", "message", "json"]),
     ("diff", &["summary", "where", "kind", "format", "output", "json"]),
+    ("draw", &["output", "ego", "hops", "vertices", "layout", "colour", "where", "at"]),
     ("edges", &["where", "at", "group-by", "count", "sum", "sort", "descending", "top", "format"]),
     ("estimate", &["at", "where", "window", "memory", "json"]),
     ("expire", &["time", "time-unit", "message", "json"]),
     ("export", &["at", "format", "where", "kind", "vertices", "force", "memory"]),
-    ("follow", &["option", "weight", "where", "top", "window", "once", "keep", "format"]),
+    ("follow", &["option", "weight", "where", "top", "window", "alert", "once", "keep"]),
     ("generate", &["scale", "degree", "vertices", "edges", "undirected", "weights", "seed", "force"]),
     ("get", &["at", "where", "kind", "prefix", "top", "ids-from", "format"]),
     ("graph500", &["scale", "degree", "seed", "threads", "memory", "json"]),
@@ -26,7 +27,7 @@ const SHOWN: [(&str, &[&str]); 31] = [
     ("set", &["vertex", "new", "schema", "clear-empty", "rejects", "message", "json"]),
     ("stream", &["follow", "commit-every", "time", "src", "dst", "expire", "rejects", "memory"]),
     ("subgraph", &["radius", "at", "where", "kind", "direction", "format"]),
-    ("sync", &["dry-run", "keep-vertices", "allow-empty", "src", "dst", "weight", "memory"]),
+    ("sync", &["dry-run", "keep-vertices", "allow-empty", "rejects", "src", "dst", "memory"]),
     ("vertices", &["where", "at", "group-by", "count", "sum", "sort", "descending", "top", "format"]),
     ("window", &["length", "every", "from", "where", "option", "top", "output", "format"]),
     ("cluster add", &["src", "dst", "weight", "batch", "hosts", "memory", "json"]),

@@ -13,6 +13,7 @@ pub(crate) mod neighbors;
 pub(crate) mod path;
 pub(crate) mod subgraph;
 pub(crate) mod vertices;
+pub(crate) mod draw;
 pub(crate) mod edges;
 pub(crate) mod check;
 pub(crate) mod add;

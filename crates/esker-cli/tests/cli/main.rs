@@ -12,6 +12,7 @@ mod first_files;
 mod follows;
 mod formats;
 mod readers;
+mod drawing;
 mod effects;
 mod questions;
 mod id_lists;

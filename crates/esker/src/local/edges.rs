@@ -39,6 +39,16 @@ impl<'a> LocalGraph<'a> {
         Self { window: Some((times.number, window)), ..self }
     }
 
+    /// The version.
+    pub fn version(self) -> &'a Version {
+        self.version
+    }
+
+    /// Whether edges must meet conditions.
+    pub fn has_conditions(self) -> bool {
+        self.conditions.is_some()
+    }
+
     /// The edges of a vertex in one direction.
     ///
     /// # Errors
@@ -116,7 +126,7 @@ impl Incidence {
     ///
     /// # Errors
     /// [`Error::Usage`] if in-edges are needed and not stored.
-    pub(super) fn directions(self, version: &Version) -> Result<&'static [Direction]> {
+    pub(crate) fn directions(self, version: &Version) -> Result<&'static [Direction]> {
         let directions: &[Direction] = match self {
             _ if !version.is_directed() => &[Direction::Out],
             Self::Out => &[Direction::Out],

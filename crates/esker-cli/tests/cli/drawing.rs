@@ -1,0 +1,83 @@
+//! Pictures: `draw`.
+
+use crate::place::Place;
+
+fn friends() -> Place {
+    let place = Place::new();
+    place.file("friends.csv", "source,target,since\nann,bob,2019\nbob,cem,2020\ncem,ann,2020\ncem,dee,2021\ndee,eva,2022\nfay,fay,2022\n");
+    place.file("people.csv", "id,age,city\nann,30,Rome\nbob,40,Rome\ncem,50,\\<b>\ndee,,Bern\n");
+    place.ok("import friends.csv friends.esker --property since --vertices people.csv -q");
+    place
+}
+
+/// The ids that a picture shows, in their order.
+fn shown(svg: &str) -> Vec<String> {
+    let labels = svg.lines().filter(|line| line.starts_with("<text") && line.contains("text-anchor"));
+    let mut ids: Vec<String> =
+        labels.map(|line| line.split_once('>').unwrap().1.split('<').next().unwrap().to_owned()).collect();
+    ids.sort();
+    ids
+}
+
+#[test]
+fn pictures_have_the_vertices_that_are_asked_for() {
+    let place = friends();
+    for (options, expected) in [
+        ("", "ann bob cem dee eva fay"),
+        ("--layout layers", "ann bob cem dee eva fay"),
+        ("--ego ann", "ann bob cem"),
+        ("--ego ann --hops 2 --layout layers", "ann bob cem dee"),
+        ("--ego ann --hops 0 --ego eva", "ann eva"),
+        ("--vertices 2", "ann cem"),
+        ("--ego bob --vertices 2", "bob cem"),
+        ("--where since>=2021", "cem dee eva fay"),
+        ("--where since<2020 --colour communities", "ann bob"),
+        ("--labels 1", "cem"),
+    ] {
+        let svg = place.ok(&format!("draw friends.esker -q -o - {options}"));
+        assert_eq!(shown(&svg).join(" "), expected, "{options}");
+        assert_eq!(svg, place.ok(&format!("draw friends.esker -q {options} --threads 1")), "{options}");
+    }
+    let said = String::from_utf8(place.run("draw friends.esker --vertices 2 -o few.svg").stderr).unwrap();
+    assert!(said.contains("2 of 6 vertices, 1 line: --vertices N shows more"), "{said}");
+    // Of an older version, and without a vertex that was removed.
+    place.file("gone.csv", "cem\n");
+    place.ok("delete friends.esker --vertices gone.csv -q");
+    assert_eq!(shown(&place.ok("draw friends.esker -q")).join(" "), "ann bob dee eva fay");
+    assert_eq!(shown(&place.ok("draw friends.esker -q --at 1 --ego dee")).join(" "), "cem dee eva");
+}
+
+#[test]
+fn colours_and_sizes_say_what_they_mean() {
+    let place = friends();
+    let svg = place.ok("draw friends.esker -q --colour city --size age --positions p.csv");
+    for part in [">Rome (2)<", ">Bern (1)<", ">without a value (2)<", "age: 50", "city: \\&lt;b&gt;"] {
+        assert!(svg.contains(part), "{part}: {svg}");
+    }
+    assert!(!svg.contains("<b>"), "{svg}");
+    let positions = std::fs::read_to_string(place.path().join("p.csv")).unwrap();
+    assert_eq!((positions.lines().next(), positions.lines().count()), (Some("vertex,x,y"), 7), "{positions}");
+    place.fails(2, "draw friends.esker -q --size city", "a size is a number");
+    place.fails(2, "draw friends.esker -q --colour town", "town");
+}
+
+#[test]
+fn pictures_that_make_no_sense_are_refused() {
+    let place = friends();
+    place.file("there.svg", "mine");
+    place.fails(2, "draw friends.esker -o a.png", "does not end in .svg");
+    place.fails(1, "draw friends.esker -o there.svg", "--force");
+    assert_eq!(std::fs::read_to_string(place.path().join("there.svg")).unwrap(), "mine");
+    place.ok("draw friends.esker -o there.svg --force -q");
+    place.fails(1, "draw friends.esker --ego zoe -o z.svg", "zoe");
+    place.fails(2, "draw friends.esker --hops 2 -o z.svg", "--ego");
+    place.fails(2, "draw friends.esker --vertices 0 -o z.svg", "at least one vertex");
+    place.fails(
+        2,
+        "draw friends.esker --ego ann --ego bob --vertices 1 -o z.svg",
+        "2 vertices are asked for, and 1 are drawn",
+    );
+    place.fails(2, "draw friends.esker --layout layers --rounds 5 -o z.svg", "--rounds has no effect");
+    place.fails(2, "draw friends.esker --where since>2030 -o z.svg", "no vertex to draw");
+    assert!(!place.path().join("z.svg").exists());
+}

@@ -1,0 +1,184 @@
+//! How vertices look: their colours and sizes, and what these mean.
+
+use std::collections::BTreeMap;
+
+use esker_algo::algorithm::communities::leiden::{LeidenOptions, leiden};
+use esker_graph::{Csr, Run, VertexId};
+use esker_store::Version;
+use esker_store::property::PropertyValue;
+
+use super::scene::{Scene, degree_of};
+use crate::differences::value_json;
+use crate::error::{Error, Result};
+use crate::local::LocalGraph;
+
+/// Colours that most people who are colour-blind tell apart (M. Okabe, K. Ito, "Color Universal Design",
+/// 2008).
+const COLOURS: [&str; 7] = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442"];
+/// For groups beyond the colours, and for vertices without a value.
+const GREY: &str = "#999999";
+/// Colours of numbers from the least to the greatest; between them colours are mixed.
+const SCALE: [[u8; 3]; 5] = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
+
+/// What colours stand for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Paint {
+    /// All vertices alike.
+    #[default]
+    Plain,
+    /// Communities of what is drawn, by Leiden's method with the default resolution.
+    Communities,
+    /// A vertex property: groups of texts, truth values and few numbers, a scale of many numbers.
+    Property(String),
+}
+
+/// How vertices look.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Look {
+    /// What colours stand for.
+    pub paint: Paint,
+    /// The vertex property that is the size, a number; without one, the number of edges.
+    pub size: Option<String>,
+}
+
+/// The looks of all vertices of a scene.
+pub(super) struct Looks {
+    pub(super) colours: Vec<String>,
+    /// From 0 to 1.
+    pub(super) sizes: Vec<f64>,
+    /// What each vertex says of itself.
+    pub(super) notes: Vec<String>,
+    /// Colours with what they mean.
+    pub(super) legend: Vec<(String, String)>,
+}
+
+impl Looks {
+    pub(super) fn of(graph: LocalGraph<'_>, scene: &Scene, look: &Look, run: &Run) -> Result<Self> {
+        let version = graph.version();
+        let degrees = scene.vertices.iter().map(|&v| degree_of(graph, v)).collect::<Result<Vec<_>>>()?;
+        let mut notes: Vec<String> = degrees
+            .iter()
+            .map(|&degree| format!("{degree} {}", if degree == 1 { "edge" } else { "edges" }))
+            .collect();
+        let sizes = match &look.size {
+            None => degrees.iter().map(|&degree| degree as f64).collect(),
+            Some(name) => numbers(version, name, scene, &mut notes)?,
+        };
+        let greatest = sizes.iter().copied().fold(0.0, f64::max);
+        let share = |size: &f64| if greatest > 0.0 { size.max(0.0) / greatest } else { 0.5 };
+        let sizes = sizes.iter().map(share).collect();
+        let (colours, legend) = match &look.paint {
+            Paint::Plain => (vec![COLOURS[0].to_owned(); scene.vertices.len()], Vec::new()),
+            Paint::Communities => groups(&communities(version, scene, run)?),
+            Paint::Property(name) => of_property(version, name, scene, &mut notes)?,
+        };
+        Ok(Self { colours, sizes, notes, legend })
+    }
+}
+
+/// Calls `take` with the value of a property of each vertex of a scene, and adds it to the notes.
+fn values<T>(
+    version: &Version,
+    name: &str,
+    scene: &Scene,
+    notes: &mut [String],
+    take: impl Fn(&PropertyValue<'_>) -> Result<T>,
+) -> Result<Vec<Option<T>>> {
+    let property = version.vertex_property(name)?;
+    let value = |(&v, note): (&VertexId, &mut String)| -> Result<Option<T>> {
+        let Some(value) = property.get(v)?.filter(|value| !value.is_missing()) else { return Ok(None) };
+        note.push_str(&format!("\n{name}: {value}"));
+        Ok(Some(take(&value)?))
+    };
+    scene.vertices.iter().zip(notes).map(value).collect()
+}
+
+fn number(name: &str, value: &PropertyValue<'_>) -> Result<f64> {
+    let number = value_json(value).as_f64().filter(|_| value.is_number());
+    number.ok_or_else(|| Error::usage(format!("a size is a number, and {name:?} has the value {value}")))
+}
+
+/// Numbers of vertices; a vertex without a value has 0.
+fn numbers(version: &Version, name: &str, scene: &Scene, notes: &mut [String]) -> Result<Vec<f64>> {
+    let found = values(version, name, scene, notes, |value| number(name, value))?;
+    Ok(found.into_iter().map(|number| number.unwrap_or(0.0)).collect())
+}
+
+type Painted = (Vec<String>, Vec<(String, String)>);
+
+fn of_property(version: &Version, name: &str, scene: &Scene, notes: &mut [String]) -> Result<Painted> {
+    if version.vertex_property(name)?.record().logical.is_vector() {
+        return Err(Error::usage(format!("{name:?} holds vectors, which have no colour")));
+    }
+    let take = |value: &PropertyValue<'_>| Ok((value.to_string(), number(name, value).ok()));
+    let found = values(version, name, scene, notes, take)?;
+    let mut distinct: Vec<&String> = found.iter().flatten().map(|(text, _)| text).collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let all_numbers = found.iter().flatten().all(|(_, number)| number.is_some());
+    if all_numbers && distinct.len() > COLOURS.len() {
+        return Ok(scale(&found.iter().map(|value| value.as_ref()?.1).collect::<Vec<_>>()));
+    }
+    Ok(groups(&found.into_iter().map(|value| Some(value?.0)).collect::<Vec<_>>()))
+}
+
+/// Colours of groups, the largest first; those beyond the colours are grey together.
+fn groups(names: &[Option<String>]) -> Painted {
+    let mut counts = BTreeMap::<&String, usize>::new();
+    names.iter().flatten().for_each(|name| *counts.entry(name).or_default() += 1);
+    let mut sorted: Vec<_> = counts.into_iter().collect();
+    sorted.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    let colour_of: BTreeMap<&String, &str> =
+        sorted.iter().zip(COLOURS).map(|((name, _), colour)| (*name, colour)).collect();
+    let colour = |name: &Option<String>| *name.as_ref().and_then(|name| colour_of.get(name)).unwrap_or(&GREY);
+    let mut legend: Vec<(String, String)> = sorted
+        .iter()
+        .zip(COLOURS)
+        .map(|((name, count), colour)| (colour.to_owned(), format!("{name} ({count})")))
+        .collect();
+    let others: usize = sorted.iter().skip(COLOURS.len()).map(|(_, count)| count).sum();
+    let without = names.iter().filter(|name| name.is_none()).count();
+    for (count, what) in [(others, "in other groups"), (without, "without a value")] {
+        if count > 0 {
+            legend.push((GREY.to_owned(), format!("{what} ({count})")));
+        }
+    }
+    (names.iter().map(|name| colour(name).to_owned()).collect(), legend)
+}
+
+/// Colours of numbers.
+fn scale(numbers: &[Option<f64>]) -> Painted {
+    let known = || numbers.iter().copied().flatten().filter(|number| number.is_finite());
+    let (least, greatest) =
+        (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
+    let colour = |number: f64| {
+        let share = if greatest > least { (number - least) / (greatest - least) } else { 0.0 };
+        let place = share.clamp(0.0, 1.0) * (SCALE.len() - 1) as f64;
+        let below = (place as usize).min(SCALE.len() - 2);
+        let mixed = [0, 1, 2].map(|part| {
+            let (from, to) = (f64::from(SCALE[below][part]), f64::from(SCALE[below + 1][part]));
+            (from + (to - from) * (place - below as f64)).round() as u8
+        });
+        format!("#{:02x}{:02x}{:02x}", mixed[0], mixed[1], mixed[2])
+    };
+    let mut legend = vec![(colour(least), least.to_string()), (colour(greatest), greatest.to_string())];
+    let without = numbers.iter().filter(|number| number.is_none_or(|number| !number.is_finite())).count();
+    if without > 0 {
+        legend.push((GREY.to_owned(), format!("without a value ({without})")));
+    }
+    let of_vertex =
+        |number: &Option<f64>| number.filter(|number| number.is_finite()).map_or(GREY.to_owned(), colour);
+    (numbers.iter().map(of_vertex).collect(), legend)
+}
+
+/// The communities of what is drawn, named by their members of greatest degree.
+fn communities(version: &Version, scene: &Scene, run: &Run) -> Result<Vec<Option<String>>> {
+    let edges = scene.edges.iter().filter(|edge| edge.source != edge.target);
+    let edges: Vec<_> =
+        edges.map(|edge| (VertexId::from(edge.source), VertexId::from(edge.target), ())).collect();
+    let csr = Csr::undirected(scene.vertices.len(), &edges)?;
+    let found = leiden(&csr.graph(), run, &LeidenOptions::default())?;
+    let name =
+        |&label: &VertexId| Ok(Some(version.ids().external_of(scene.vertices[label as usize])?.to_string()));
+    found.labels.iter().map(name).collect()
+}
