@@ -151,7 +151,7 @@ fn write_vertices(
     let id = Field::new("id", if shape.text_ids { DataType::Utf8 } else { DataType::Int64 }, false);
     let fields = records.iter().map(|record| Field::new(&record.name, type_of(record), true));
     let mut table =
-        ParquetTable::begin(Schema::new(std::iter::once(id).chain(fields).collect::<Vec<_>>()), output)?;
+        ParquetTable::begin(&Schema::new(std::iter::once(id).chain(fields).collect::<Vec<_>>()), output)?;
     let names = VertexNames::new(stream.graph(), shape.ids);
     let mut values = vec![None; records.len()];
     for start in (0..shape.vertices).step_by(BLOCK_VERTICES as usize) {
@@ -168,7 +168,7 @@ fn write_vertices(
         for (column, record) in columns.into_iter().zip(records) {
             all.push(column.finish(record)?);
         }
-        table.write(all)?;
+        table.write(&all)?;
     }
     table.finish()
 }

@@ -59,12 +59,12 @@ impl<'a> ParquetTable<'a> {
     ///
     /// # Errors
     /// If a type has no place in Parquet, or writing fails.
-    pub(super) fn begin(schema: Schema, output: &'a mut OutputFile) -> Result<Self> {
+    pub(super) fn begin(schema: &Schema, output: &'a mut OutputFile) -> Result<Self> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).unwrap_or_default()))
             .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
             .build();
-        let schema = Arc::new(without_seconds(&schema));
+        let schema = Arc::new(without_seconds(schema));
         let writer = ArrowWriter::try_new(output, Arc::clone(&schema), Some(properties));
         Ok(Self { writer: writer.map_err(|e| failed(&e))?, schema })
     }
@@ -73,7 +73,7 @@ impl<'a> ParquetTable<'a> {
     ///
     /// # Errors
     /// If a time is beyond those of Parquet, or writing fails.
-    pub(super) fn write(&mut self, columns: Vec<ArrayRef>) -> Result<()> {
+    pub(super) fn write(&mut self, columns: &[ArrayRef]) -> Result<()> {
         let columns = columns.iter().zip(self.schema.fields());
         let columns =
             columns.map(|(column, field)| in_milliseconds(field.name(), column)).collect::<Result<_>>()?;
@@ -143,13 +143,13 @@ impl<'a> ParquetEdges<'a> {
     /// As [`parquet`].
     pub(super) fn begin(shape: &ExportShape, ends: [&str; 2], output: &'a mut OutputFile) -> Result<Self> {
         let table = EdgeTable::new(shape, ends)?;
-        Ok(Self { output: ParquetTable::begin(table.schema.as_ref().clone(), output)?, table })
+        Ok(Self { output: ParquetTable::begin(table.schema.as_ref(), output)?, table })
     }
 }
 
 impl EdgeWriter for ParquetEdges<'_> {
     fn write(&mut self, names: VertexNames<'_>, block: &ExportBlock) -> Result<()> {
-        self.output.write(self.table.batch(names, block)?.columns().to_vec())
+        self.output.write(self.table.batch(names, block)?.columns())
     }
 
     fn finish(&mut self) -> Result<()> {
