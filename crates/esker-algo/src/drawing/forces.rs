@@ -5,7 +5,7 @@
 //! length; a weak force draws everything to the middle, so that components stay near. Each round moves every
 //! vertex by its force times a speed: fast while most forces keep their direction from round to round, slow
 //! for a vertex that would swing. Pushes of far vertices are approximated by those of squares
-//! ([Barnes and Hut](super::quadtree)).
+//! (Barnes and Hut).
 //!
 //! **Work.** A round: O(n log n + m).
 //!
