@@ -102,7 +102,7 @@ pub fn forces(graph: &DrawnGraph, options: &ForceOptions, run: &Run) -> Result<V
     let n = graph.num_vertices;
     let needed =
         n * (size_of::<(Place, Motion, f64, u32)>() + 16) + 2 * graph.edges.len() * size_of::<(u32, u32)>();
-    let run = &run.begin("the places of a drawing", needed as u64 + Quadtree::bytes_max(n))?;
+    let run = &run.begin("a drawing by forces", needed as u64 + Quadtree::bytes_max(n))?;
     run.install(|| Forces::new(graph, options, run.seed()).settle(run))
 }
 

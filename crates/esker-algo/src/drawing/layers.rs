@@ -62,12 +62,12 @@ pub struct Layered {
 pub fn layered(graph: &DrawnGraph, run: &Run) -> Result<Layered, Stop> {
     graph.check()?;
     let parts = graph.num_vertices + graph.edges.len();
-    let run = &run.begin("the layers of a drawing", 100 * parts as u64)?;
+    let run = &run.begin("a drawing in layers", 100 * parts as u64)?;
     let arcs = without_cycles(graph);
     let layers = layers_of(graph.num_vertices, &arcs);
     let bends: usize = arcs.iter().map(|&(u, v)| span(&layers, u, v).saturating_sub(1)).sum();
     let bend_bytes = if bends <= BENDS_MAX { 100 * bends as u64 } else { 0 };
-    let run = &run.begin("the bends of a drawing", 100 * parts as u64 + bend_bytes)?;
+    let run = &run.begin("a drawing in layers", 100 * parts as u64 + bend_bytes)?;
     let mut points = Points::new(&arcs, &layers, bends <= BENDS_MAX);
     points.sort(run)?;
     points.settle(run)?;

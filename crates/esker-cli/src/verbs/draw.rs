@@ -106,6 +106,11 @@ impl DrawCommand {
         if self.layout == LayoutArg::Layers && self.rounds != ForceOptions::default().rounds {
             return Err(Failure::Usage("--rounds has no effect: --layout layers has none".to_owned()));
         }
+        if self.positions.as_ref() == Some(&output) {
+            return Err(Failure::Usage(
+                "the picture and --positions are two files: give them different names".to_owned(),
+            ));
+        }
         let cancel = cancel_on_signals()?;
         let run = self.resources.run(&cancel, self.seed, true, None)?;
         // Names that are taken are refused before the work.

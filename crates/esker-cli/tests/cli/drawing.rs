@@ -28,6 +28,7 @@ fn pictures_have_the_vertices_that_are_asked_for() {
         ("--ego ann", "ann bob cem"),
         ("--ego ann --hops 2 --layout layers", "ann bob cem dee"),
         ("--ego ann --hops 0 --ego eva", "ann eva"),
+        ("--ego ann --hops 999999999999", "ann bob cem dee eva"),
         ("--vertices 2", "ann cem"),
         ("--ego bob --vertices 2", "bob cem"),
         ("--where since>=2021", "cem dee eva fay"),
@@ -75,9 +76,10 @@ fn pictures_that_make_no_sense_are_refused() {
     place.fails(
         2,
         "draw friends.esker --ego ann --ego bob --vertices 1 -o z.svg",
-        "2 vertices are asked for, and 1 are drawn",
+        "2 vertices are asked for, and 1 drawn at most",
     );
     place.fails(2, "draw friends.esker --layout layers --rounds 5 -o z.svg", "--rounds has no effect");
     place.fails(2, "draw friends.esker --where since>2030 -o z.svg", "no vertex to draw");
+    place.fails(2, "draw friends.esker -o z.svg --positions z.svg", "two files");
     assert!(!place.path().join("z.svg").exists());
 }

@@ -78,7 +78,7 @@ impl Scene {
         vertices.extend(middle.iter().copied().filter(|&v| met.insert(v)));
         if vertices.len() > most {
             return Err(Error::usage(format!(
-                "{} vertices are asked for, and {most} are drawn",
+                "{} vertices are asked for, and {most} drawn at most",
                 vertices.len()
             )));
         }
@@ -99,7 +99,7 @@ impl Scene {
             let mut next: Vec<_> = next.by_ref().collect::<Result<_>>()?;
             next.sort_unstable();
             vertices.extend(next.into_iter().take(room).map(|(_, v)| v));
-            if is_cut {
+            if is_cut || frontier.is_empty() {
                 break;
             }
         }

@@ -45,7 +45,7 @@ fn a_scene_has_what_is_near_and_of_that_what_has_most_edges() {
     let few = Scene::around(graph, &middle, 2, 3, &run).expect("a scene");
     assert_eq!(ids(&version, &few.vertices)[..2], ["hub", "leaf07"], "the leaf with most edges");
     assert_eq!((few.vertices.len(), few.found), (3, 21), "no step beyond those left out");
-    let far = Scene::around(graph, &[version.ids().find("tail2").expect("a vertex")], 9, 100, &run)
+    let far = Scene::around(graph, &[version.ids().find("tail2").expect("a vertex")], usize::MAX, 100, &run)
         .expect("a scene");
     assert_eq!((far.vertices.len(), far.found), (23, 23), "against edges too, without the pair");
     let all = Scene::whole(graph, 2, &run).expect("a scene");
