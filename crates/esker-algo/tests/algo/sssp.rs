@@ -238,3 +238,20 @@ fn a_pool_may_ask_for_vertices_nearer_than_the_window() {
         checked(&Asking(csr.graph()), &csr, &run, 0, delta);
     }
 }
+
+/// The width is told as a figure, and decides the rounds: neither may depend on how threads share the sample.
+#[test]
+fn the_width_of_a_bucket_does_not_depend_on_timing() {
+    let n = 20_000;
+    let hubs = (0..n).flat_map(|v| [(0, v), (n / 2, v)]);
+    let rest = (0..n).flat_map(|v| (1..6).map(move |step| (v, (v * step + 7) % n)));
+    let length = |u, v| f64::from(((v * 7 + u * 13) % 1013) as u32) / 7.0;
+    let edges: Vec<(VertexId, VertexId, f64)> = hubs.chain(rest).map(|(u, v)| (u, v, length(u, v))).collect();
+    let csr = Csr::directed(n as usize, &edges).unwrap();
+    for threads in [2, 5] {
+        let run = Run::with_threads(threads).unwrap();
+        let width = || sssp(&csr.graph(), &run, 0, &SsspOptions::default()).unwrap().delta;
+        let first = width();
+        assert!((0..20).all(|_| width().to_bits() == first.to_bits()), "{first} with {threads} threads");
+    }
+}

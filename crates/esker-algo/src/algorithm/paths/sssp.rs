@@ -12,6 +12,8 @@
 //! nine ids for buckets (a vertex is in at most `BINS` of them, usually in two, each time with a distance).
 //! Reads: the list of each reached vertex once or a few times; in-lists when pulling.
 
+use std::cmp::Ordering;
+
 use esker_graph::{Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, vertex};
 
 use crate::algorithm::paths::bfs::{BfsOptions, bfs};
@@ -144,8 +146,8 @@ fn default_delta<G: Graph<Weight: Length>>(graph: &G, run: &Run) -> Result<f64, 
     let list: Vec<_> = places.filter(|&v| graph.degree(Direction::Out, v) > 0).collect();
     let with_edges = n as f64 * list.len() as f64 / count as f64;
     let degree = graph.num_arcs() as f64 / with_edges.max(1.0);
-    let lengths = graph.scan(run, Direction::Out, Select::List(&list), &SampleLengths)?;
-    let lengths = lengths.concat();
+    let sampled = graph.scan(run, Direction::Out, Select::List(&list), &SampleLengths)?;
+    let lengths = chosen(sampled.concat());
     let count = lengths.len() as f64;
     // Parts, whose sum is finite.
     let mean: f64 = lengths.iter().map(|length| length / count).sum();
@@ -163,22 +165,56 @@ const LIGHT_EDGES: f64 = 8.0;
 /// later.
 const SPREAD_MAX: usize = 4;
 
-/// Collects the lengths of some edges of the sampled vertices.
+/// Edges of a sampled vertex whose lengths count: those to the smallest neighbours, which do not depend on
+/// how threads share a list.
+const SAMPLED_EDGES: usize = 64;
+
+/// An edge of a sampled vertex.
+#[derive(Debug, Clone, Copy)]
+struct SampledEdge {
+    from: VertexId,
+    to: VertexId,
+    length: f64,
+}
+
+impl SampledEdge {
+    fn order(&self, other: &Self) -> Ordering {
+        let ends = |edge: &Self| (edge.from, edge.to);
+        ends(self).cmp(&ends(other)).then(self.length.total_cmp(&other.length))
+    }
+}
+
+/// The lengths that count, in one order: the sum of the same numbers in another order may differ.
+fn chosen(mut edges: Vec<SampledEdge>) -> Vec<f64> {
+    edges.sort_unstable_by(SampledEdge::order);
+    let lists = edges.chunk_by(|a, b| a.from == b.from);
+    let counted = lists.flat_map(|list| list.iter().take(SAMPLED_EDGES));
+    counted.map(|edge| edge.length).filter(|length| length.is_finite() && *length >= 0.0).collect()
+}
+
+/// Collects some edges of the sampled vertices.
 struct SampleLengths;
 
 impl<W: Length> Visitor<W> for SampleLengths {
-    type State = Vec<f64>;
+    type State = Vec<SampledEdge>;
 
     const BOXED: bool = true;
 
-    fn new_state(&self) -> Vec<f64> {
+    fn new_state(&self) -> Vec<SampledEdge> {
         Vec::new()
     }
 
-    fn visit(&self, lengths: &mut Vec<f64>, _: VertexId, piece: Piece<'_, W>) -> Flow {
-        let found = piece.weights.iter().take(64).map(|w| w.to_f64());
-        lengths.extend(found.filter(|w| w.is_finite() && *w >= 0.0));
-        Flow::Enough
+    fn visit(&self, edges: &mut Vec<SampledEdge>, from: VertexId, piece: Piece<'_, W>) -> Flow {
+        let before = edges.len();
+        let found = piece.targets.iter().zip(piece.weights);
+        edges.extend(found.map(|(&to, weight)| SampledEdge { from, to, length: weight.to_f64() }));
+        let found = &mut edges[before..];
+        if found.len() > SAMPLED_EDGES {
+            found.select_nth_unstable_by(SAMPLED_EDGES - 1, SampledEdge::order);
+            edges.truncate(before + SAMPLED_EDGES);
+        }
+        // Of a list that threads share, each would stop somewhere else.
+        if piece.exclusive { Flow::Enough } else { Flow::More }
     }
 }
 
