@@ -245,7 +245,7 @@ fn the_width_of_a_bucket_does_not_depend_on_timing() {
     let n = 20_000;
     let hubs = (0..n).flat_map(|v| [(0, v), (n / 2, v)]);
     let rest = (0..n).flat_map(|v| (1..6).map(move |step| (v, (v * step + 7) % n)));
-    let length = |u, v| f64::from(((v * 7 + u * 13) % 1013) as u32) / 7.0;
+    let length = |u: VertexId, v: VertexId| ((v * 7 + u * 13) % 1013) as f64 / 7.0;
     let edges: Vec<(VertexId, VertexId, f64)> = hubs.chain(rest).map(|(u, v)| (u, v, length(u, v))).collect();
     let csr = Csr::directed(n as usize, &edges).unwrap();
     for threads in [2, 5] {
