@@ -1,0 +1,124 @@
+// The form of an algorithm, made of its entry in the catalogue: a choice grouped by question, a field for each
+// option, the estimate of what a run needs.
+
+import { sendJson } from '../api/client';
+import type { Algorithm, Catalogue, Estimate, Option } from '../api/types';
+import { vertexField } from '../dom/completion';
+import { button, choice, el, field, put, settled } from '../dom/element';
+import { value } from '../dom/words';
+import type { App } from '../state/app';
+import { differs } from '../state/state';
+
+/** A run that takes no longer starts by itself when a link that had it is opened. */
+const SECONDS_BY_ITSELF = 5;
+
+export function algorithmPanel(app: App, catalogue: Catalogue): HTMLElement {
+    const known = new Map(catalogue.groups.flatMap(({ algorithms }) => algorithms).map((entry) => [entry.name, entry]));
+    const picker = el('select', { id: 'algorithm', 'aria-label': 'Algorithm', onchange: () => pick(picker.value) },
+        el('option', { value: '' }, 'Choose an algorithm'),
+        ...catalogue.groups.map(({ question, algorithms }) =>
+            el('optgroup', { label: question }, ...algorithms.map(({ name }) => el('option', { value: name }, name)))));
+    const about = el('p', { class: 'aside' });
+    const fields = el('div', { class: 'fields' });
+    const estimate = el('p', { id: 'estimate', role: 'status' });
+    const run = button('Run', () => void app.run.start(), { id: 'run', class: 'main' });
+    const progress = el('div', { class: 'progress', id: 'progress', hidden: true });
+    const panel = el('details', { id: 'algorithms', open: true }, el('summary', {}, 'Algorithm'), picker, about, fields, estimate, run, progress);
+
+    const pick = (name: string): void => {
+        void app.run.forget();
+        app.store.change({ algorithm: name === '' ? null : name, options: {}, ran: false, paintColour: null, paintSize: null });
+    };
+    let newest = 0;
+    const ask = async (): Promise<Estimate | null> => {
+        const mine = (newest += 1);
+        const entry = known.get(app.state.algorithm ?? '');
+        if (!entry || missing(entry, app).length > 0) {
+            put(estimate, entry ? `Needs ${missing(entry, app).join(', ')}.` : '');
+            return null;
+        }
+        try {
+            const answer = await sendJson<Estimate>('POST', 'estimate', app.run.body());
+            if (mine !== newest) return null;
+            put(estimate, answer.text);
+            estimate.classList.toggle('wrong', !answer.fits);
+            return answer;
+        } catch (error) {
+            if (mine === newest) put(estimate, error instanceof Error ? error.message : String(error));
+            return null;
+        }
+    };
+    const askSoon = settled(250, () => void ask());
+    const show = (): void => {
+        const entry = known.get(app.state.algorithm ?? '') ?? null;
+        picker.value = entry?.name ?? '';
+        put(about, entry?.about ?? '');
+        put(fields, ...(entry?.options ?? []).map((option) => optionField(app, option)));
+        run.hidden = entry === null;
+    };
+    app.store.listen((state, before) => {
+        if (state.algorithm !== before.algorithm) show();
+        if (differs(state, before, ['algorithm', 'options', 'at', 'window', 'where', 'kind', 'reverse', 'undirected'])) askSoon();
+    });
+    app.run.listen(() => drawProgress(app, progress, run));
+    show();
+    void ask().then((answer) => {
+        const short = answer !== null && answer.fits && (answer.seconds ?? 0) <= SECONDS_BY_ITSELF;
+        if (app.state.ran && short) void app.run.start();
+    });
+    return panel;
+}
+
+function missing(entry: Algorithm, { state }: App): string[] {
+    return entry.options.filter(({ name, required }) => required && !state.options[name]).map(({ name }) => name);
+}
+
+function drawProgress(app: App, element: HTMLElement, run: HTMLButtonElement): void {
+    const { phase, progress, failure } = app.run;
+    run.disabled = phase === 'running';
+    element.hidden = phase === 'none' || phase === 'done';
+    if (phase === 'running') {
+        const { part, text } = progress;
+        const bar = el('progress', { max: 1, value: part, 'aria-label': 'Progress' });
+        put(element, bar, el('span', { role: 'status' }, text), button('Cancel', () => void app.run.cancel(), { id: 'cancel' }));
+    } else {
+        put(element, el('span', { role: phase === 'failed' ? 'alert' : 'status', class: phase === 'failed' ? 'wrong' : null },
+            phase === 'failed' ? failure : phase === 'cancelled' ? 'Cancelled.' : ''));
+    }
+}
+
+function optionField(app: App, option: Option): HTMLElement {
+    const { name, about } = option;
+    const set = (text: string): void => {
+        const { [name]: _, ...rest } = app.state.options;
+        app.store.change({ options: text === '' ? rest : { ...rest, [name]: text } });
+    };
+    const now = app.state.options[name] ?? '';
+    const standard = option.default === null || option.default === undefined ? '' : value(option.default);
+    let control: HTMLElement;
+    if (option.choices && option.choices.length > 0) {
+        const first: [string, string] = ['', standard === '' ? 'Default' : `${standard} (default)`];
+        control = choice([first, ...option.choices.map((one): [string, string] => [one, one])], now, set);
+    } else if (option.type === 'boolean') {
+        control = choice([['', standard === '' ? 'Default' : `${standard} (default)`], ['true', 'yes'], ['false', 'no']], now, set);
+    } else if (option.type === 'vertex') {
+        const completed = vertexField(name, now, set, app.at);
+        completed.input.addEventListener('change', () => set(completed.input.value.trim()));
+        completed.input.id = `option-${name}`;
+        return el('div', { class: 'field', title: about }, el('span', { class: 'name' }, label(option)), completed.element);
+    } else {
+        const numeric = option.type === 'integer' || option.type === 'number';
+        const input = el('input', {
+            type: numeric ? 'number' : 'text', step: option.type === 'integer' ? 1 : 'any', placeholder: standard,
+            required: option.required, oninput: () => set(input.value.trim()),
+        });
+        input.value = now;
+        control = input;
+    }
+    control.id = `option-${name}`;
+    return field(label(option), control, about);
+}
+
+function label({ name, required }: Option): string {
+    return required ? `${name} *` : name;
+}

@@ -1,0 +1,52 @@
+// The rows of an answer, sorted by any column, the largest first.
+
+import type { Column, Row } from '../api/types';
+import { fail } from '../dom/announce';
+import { button, el, put } from '../dom/element';
+import { shown, value } from '../dom/words';
+import type { App } from '../state/app';
+
+const STEP = 20;
+const ROWS_MAX = 1000;
+
+export function ranking(app: App, columns: Column[]): HTMLElement {
+    const table = el('table', { id: 'ranking' });
+    const foot = el('p', { class: 'actions' });
+    const main = columns[0];
+    let order = { column: main.name, down: main.type !== 'group' };
+    let limit = STEP;
+    const renew = async (): Promise<void> => {
+        try {
+            const { rows, found } = await app.run.rows(order.column, order.down, limit);
+            const withIds = rows.some((row) => row.id !== undefined);
+            const heads = columns.map((column) => head(column, order, () => {
+                order = { column: column.name, down: column.name === order.column ? !order.down : true };
+                void renew();
+            }));
+            put(table, el('thead', {}, el('tr', {}, withIds && el('th', { scope: 'col' }, 'id'), ...heads)),
+                el('tbody', {}, ...rows.map((row) => line(app, columns, row, withIds))));
+            const more = rows.length < found && limit < ROWS_MAX && button('More', () => { limit = Math.min(limit * 4, ROWS_MAX); void renew(); }, { class: 'quiet' });
+            put(foot, el('span', { class: 'aside', id: 'ranking-shown' }, shown(rows.length, found)), more);
+        } catch (error) {
+            fail(error);
+        }
+    };
+    void renew();
+    return el('div', { class: 'ranking' }, table, foot);
+}
+
+function head({ name, type }: Column, order: { column: string; down: boolean }, sort: () => void): HTMLElement {
+    const sorted = name !== order.column ? 'none' : order.down ? 'descending' : 'ascending';
+    const arrow = sorted === 'none' ? '' : order.down ? ' ↓' : ' ↑';
+    return el('th', { scope: 'col', 'aria-sort': sorted, class: isNumber(type) ? 'number' : null }, button(name + arrow, sort, { class: 'link' }));
+}
+
+function line(app: App, columns: Column[], row: Row, withIds: boolean): HTMLElement {
+    const cells = columns.map(({ name, type }) => el('td', { class: isNumber(type) ? 'number' : null }, value(row[name])));
+    const id = withIds && el('th', { scope: 'row' }, button(row.id, () => app.visit(row.id), { class: 'link id' }));
+    return el('tr', {}, id, ...cells);
+}
+
+function isNumber(type: string): boolean {
+    return type === 'integer' || type === 'number';
+}

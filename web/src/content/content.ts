@@ -1,0 +1,75 @@
+// What is drawn and listed: vertices with places, edges between them. Made of answers of the server by the other
+// files of this folder; shown by `picture` and by the table.
+
+import type { LegendEntry, Properties } from '../api/types';
+
+export type Mark = 'path' | 'added' | 'removed' | 'changed';
+
+export interface Vertex {
+    id: string;
+    x: number;
+    y: number;
+    size: number;
+    group: unknown;
+    /** Null where no answer told it. */
+    degree: number | null;
+    properties: Properties;
+    mark: Mark | null;
+}
+
+export interface Edge {
+    source: string;
+    target: string;
+    count: number;
+    weight?: number;
+    mark: Mark | null;
+}
+
+export interface Content {
+    vertices: Map<string, Vertex>;
+    edges: Edge[];
+    legend: LegendEntry[];
+    /** What is shown of what, as a sentence, such as `200 of 15,000 vertices shown`. */
+    measure: string;
+    /** Of each expanded vertex: how many of its neighbours were added, of how many. */
+    expansions: Map<string, { shown: number; found: number }>;
+    /** The path or the difference in words. */
+    note: string;
+}
+
+export function empty(): Content {
+    return { vertices: new Map(), edges: [], legend: [], measure: '', expansions: new Map(), note: '' };
+}
+
+/** A vertex without a place yet. */
+export function newVertex(id: string, degree: number | null, properties: Properties): Vertex {
+    return { id, x: 0, y: 0, size: 1, group: null, degree, properties, mark: null };
+}
+
+/** The edges of a content by their ends, to find and to add without repeats. */
+export class EdgeIndex {
+    private readonly places = new Map<string, Edge>();
+
+    constructor(private readonly content: Content, private readonly directed: boolean) {
+        for (const edge of content.edges) this.places.set(this.key(edge.source, edge.target), edge);
+    }
+
+    private key(source: string, target: string): string {
+        // Ids may hold any character, so the length separates them.
+        return this.directed || source <= target ? `${source.length}:${source}${target}` : `${target.length}:${target}${source}`;
+    }
+
+    find(source: string, target: string): Edge | undefined {
+        return this.places.get(this.key(source, target));
+    }
+
+    /** The edge between two vertices, added if it is new. */
+    add(source: string, target: string, count = 1, weight?: number): Edge {
+        const known = this.find(source, target);
+        if (known) return known;
+        const edge: Edge = { source, target, count, weight, mark: null };
+        this.places.set(this.key(source, target), edge);
+        this.content.edges.push(edge);
+        return edge;
+    }
+}

@@ -1,0 +1,35 @@
+// The content of a state: a scene with what was expanded and the path, or the difference of two versions.
+
+import { Refusal } from '../api/client';
+import type { Database } from '../api/types';
+import { type State, differs } from '../state/state';
+import type { Content } from './content';
+import { loadDifference } from './difference';
+import { expand, joinAll } from './expand';
+import { addPath } from './route';
+import { loadScene } from './scene';
+
+const MEMBERS = ['focus', 'hops', 'expanded', 'at', 'window', 'where', 'kind', 'reverse', 'undirected', 'vertices', 'neighbors',
+    'direction', 'layout', 'colour', 'size', 'path', 'difference'] as const;
+
+/** Whether a change of the state changes the content. */
+export function changesContent(state: State, before: State): boolean {
+    return differs(state, before, MEMBERS);
+}
+
+export async function load(state: State, database: Database, signal: AbortSignal): Promise<Content> {
+    if (state.difference) return loadDifference(state.difference, state, database, signal);
+    const content = await loadScene(state, database, signal);
+    for (const id of state.expanded) await expand(content, id, state, database, signal);
+    if (state.expanded.length > 0) await joinAll(content, state, database, signal);
+    if (state.path) {
+        try {
+            await addPath(content, state.path, state, database, signal);
+        } catch (error) {
+            // An end that is no vertex of this version: the rest of the picture stays.
+            if (!(error instanceof Refusal)) throw error;
+            content.note = error.message;
+        }
+    }
+    return content;
+}

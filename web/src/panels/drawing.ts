@@ -1,0 +1,41 @@
+// How the picture is drawn: places, colours, sizes, and how much of the graph it holds.
+
+import { button, choice, el, field, put } from '../dom/element';
+import type { App } from '../state/app';
+
+const NUMERIC = /^(u?int|float|double|i\d|u\d|f\d|integer|number|date|timestamp)/i;
+
+export function drawingPanel(app: App): HTMLElement {
+    const body = el('div', { class: 'fields' });
+    const renew = (): void => {
+        const { state, database, store } = app;
+        const names = database.vertex_properties.map(({ name }): [string, string] => [name, name]);
+        const numeric = database.vertex_properties.filter(({ type }) => NUMERIC.test(type)).map(({ name }): [string, string] => [name, name]);
+        const amounts = (most: number[], now: number): [string, string][] =>
+            [...new Set([...most, now])].sort((a, b) => a - b).map((number) => [String(number), String(number)]);
+        put(body,
+            field('Layout', choice([['forces', 'Forces'], ['layers', 'Layers']], state.layout, (layout) => store.change({ layout: layout as 'forces' }))),
+            field('Colours', choice([['communities', 'Communities'], ...names], state.colour, (colour) => store.change({ colour, paintColour: null }))),
+            field('Sizes', choice([['', 'Number of edges'], ...numeric], state.size, (size) => store.change({ size, paintSize: null }))),
+            field('Vertices at most', choice(amounts([50, 100, 200, 400, 1000, 2000], state.vertices), String(state.vertices),
+                (vertices) => store.change({ vertices: Number(vertices) }))),
+            field('Neighbours at most', choice(amounts([25, 100, 400, 1000], state.neighbors), String(state.neighbors),
+                (neighbors) => store.change({ neighbors: Number(neighbors) }))),
+            state.focus.length > 0 && field('Steps around', choice(amounts([1, 2, 3], state.hops), String(state.hops),
+                (hops) => store.change({ hops: Number(hops) }))),
+            focusChips(app));
+    };
+    app.store.listen(renew);
+    renew();
+    return el('details', { id: 'drawing' }, el('summary', {}, 'Picture'), body);
+}
+
+/** The vertices that the picture is drawn around, and those whose neighbours were added. */
+function focusChips({ state, store }: App): HTMLElement | null {
+    if (state.focus.length + state.expanded.length === 0) return null;
+    const chip = (id: string, text: string, remove: () => void): HTMLElement =>
+        el('li', {}, `${text} `, el('span', { class: 'id' }, id), button('×', remove, { class: 'quiet', 'aria-label': `Remove ${id}` }));
+    return el('ul', { class: 'chips', 'aria-label': 'Drawn' },
+        ...state.focus.map((id) => chip(id, 'around', () => store.change({ focus: state.focus.filter((one) => one !== id) }))),
+        ...state.expanded.map((id) => chip(id, 'expanded', () => store.change({ expanded: state.expanded.filter((one) => one !== id) }))));
+}

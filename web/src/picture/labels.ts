@@ -1,0 +1,63 @@
+// The labels of vertices: drawn where no other label is, with a border in the colour of the ground, so that they can
+// be read over edges. And the label of the vertex under the pointer, or the selected one.
+
+import type { NodeHoverDrawingFunction, NodeLabelDrawingFunction } from 'sigma/rendering';
+import { theme } from './colours';
+
+interface Box { left: number; right: number; top: number; bottom: number }
+
+/** Long ids end in an ellipsis; the panel shows them whole. */
+const CHARACTERS_MAX = 32;
+
+function shortened(label: string): string {
+    return label.length > CHARACTERS_MAX ? `${label.slice(0, CHARACTERS_MAX - 1)}…` : label;
+}
+
+export class Labels {
+    private taken: Box[] = [];
+
+    /** Begins a frame. */
+    readonly begin = (): void => {
+        this.taken = [];
+    };
+
+    readonly draw: NodeLabelDrawingFunction = (context, data, settings) => {
+        if (typeof data.label !== 'string' || data.label === '') return;
+        const size = settings.labelSize;
+        context.font = `${settings.labelWeight} ${size}px ${settings.labelFont}`;
+        const label = shortened(data.label);
+        const left = data.x + data.size + 3;
+        const box = { left, right: left + context.measureText(label).width, top: data.y - size * 0.6, bottom: data.y + size * 0.6 };
+        const meets = (other: Box): boolean =>
+            box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom;
+        if (!data.forceLabel && this.taken.some(meets)) return;
+        this.taken.push(box);
+        context.lineWidth = 3;
+        context.lineJoin = 'round';
+        context.strokeStyle = theme().ground;
+        context.strokeText(label, left, data.y + size / 3);
+        context.fillStyle = theme().text;
+        context.fillText(label, left, data.y + size / 3);
+    };
+}
+
+export const drawHover: NodeHoverDrawingFunction = (context, data, settings) => {
+    const { ground, text, ring } = theme();
+    const size = settings.labelSize;
+    context.font = `600 ${size}px ${settings.labelFont}`;
+    if (typeof data.label === 'string') {
+        const label = shortened(data.label);
+        const width = context.measureText(label).width;
+        context.fillStyle = ground;
+        context.globalAlpha = 0.92;
+        context.fillRect(data.x + data.size + 2, data.y - size * 0.8, width + 8, size * 1.6);
+        context.globalAlpha = 1;
+        context.fillStyle = text;
+        context.fillText(label, data.x + data.size + 6, data.y + size / 3);
+    }
+    context.strokeStyle = ring;
+    context.lineWidth = 2;
+    context.beginPath();
+    context.arc(data.x, data.y, data.size + 2, 0, Math.PI * 2);
+    context.stroke();
+};

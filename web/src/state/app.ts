@@ -1,0 +1,50 @@
+// What all panels share: the database, the state, the content and the answer, and who is told when they change.
+
+import type { Database, Version } from '../api/types';
+import { type Content, empty } from '../content/content';
+import { Run } from '../algorithms/run';
+import type { Store } from './state';
+
+export class App {
+    content: Content = empty();
+    versions: Version[] = [];
+    readonly run: Run;
+    private drawn: (() => void)[] = [];
+
+    constructor(public database: Database, readonly store: Store) {
+        this.run = new Run(this);
+    }
+
+    get state() {
+        return this.store.state;
+    }
+
+    /** The version or time that calls name: never "the newest", which would change between two calls. */
+    readonly at = (): string => this.state.at ?? String(this.database.latest);
+
+    onContent(listener: () => void): void {
+        this.drawn.push(listener);
+    }
+
+    setContent(content: Content): void {
+        this.content = content;
+        for (const listener of this.drawn) listener();
+    }
+
+    /** Selects a vertex; one that is not in the picture comes with what is around it. */
+    visit(id: string): void {
+        if (this.content.vertices.has(id)) this.store.change({ selected: id });
+        else this.around(id);
+    }
+
+    /** Draws what is around one vertex, and nothing else. */
+    around(id: string): void {
+        this.store.change({ focus: [id], expanded: [], selected: id, path: null, difference: null });
+    }
+
+    /** Adds the neighbours of a vertex to the picture. */
+    expand(id: string): void {
+        const { expanded } = this.state;
+        this.store.change({ selected: id, expanded: expanded.includes(id) ? expanded : [...expanded, id], difference: null });
+    }
+}
