@@ -100,7 +100,7 @@ pub(crate) fn follow(
         let moved = moved.transpose()?.flatten();
         let (view, unit) = moved.map_or((view, None), |(windowed, times)| (windowed, Some(times.unit)));
         let resumed = match resumes {
-            true => esker::follow::Follow::resume(&view, open, entry, &params, &run)?,
+            true => esker::follow::Follow::resume(&view, open, entry, &params, "", &run)?,
             false => Resumed::default(),
         };
         let (passed, follow) = match resumed.follow {
@@ -226,7 +226,7 @@ impl PyFollow {
     fn keep(&self, py: Python<'_>) -> PyOutcome<bool> {
         py.detach(|| {
             let state = self.state.lock();
-            Ok(state.follow.keep()?)
+            Ok(state.follow.keep("")?)
         })
     }
 

@@ -51,6 +51,16 @@ impl AlertArgs {
         })
     }
 
+    /// Who gets the alerts, for [`esker::follow::Follow::keep`]: another condition has other alerts to tell,
+    /// and so does another command that takes them. Empty without alerts.
+    pub(crate) fn reader(&self) -> String {
+        if self.rule().is_none() {
+            return String::new();
+        }
+        let condition = self.alert.as_ref().map(Condition::text);
+        format!("alert={condition:?} new={} exec={:?}", self.alert_new, self.exec)
+    }
+
     /// Whether alerts are printed, and rows are not.
     pub(crate) fn replaces_rows(&self) -> bool {
         self.rule().is_some() && self.exec.is_none()

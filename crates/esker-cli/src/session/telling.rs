@@ -65,8 +65,8 @@ pub(crate) struct FollowPrinter {
     top: Option<RowTable>,
     versions: u64,
     recomputed: u64,
-    /// Whether states are kept.
-    pub(crate) keeps: bool,
+    /// For which reader states are kept; `None`: they are not.
+    pub(crate) keeps_for: Option<String>,
     /// Whether a step was begun and not ended: the state may be of no version.
     pub(crate) is_in_step: bool,
 }
@@ -81,7 +81,6 @@ impl FollowPrinter {
         small: Option<SmallChanges>,
     ) -> Self {
         let rows = PrintedRows::new(chosen.format);
-        let (keeps, is_in_step) = (false, false);
         Self {
             chosen,
             times,
@@ -92,8 +91,8 @@ impl FollowPrinter {
             top: None,
             versions: 0,
             recomputed: 0,
-            keeps,
-            is_in_step,
+            keeps_for: None,
+            is_in_step: false,
         }
     }
 
@@ -230,8 +229,9 @@ impl FollowPrinter {
 
     /// Keeps the state, if it is to be kept. If it cannot be, says so once.
     pub(crate) fn keep(&mut self, follow: &Follow) -> Outcome {
-        if self.keeps && !follow.keep()? {
-            self.keeps = false;
+        let Some(reader) = &self.keeps_for else { return Ok(()) };
+        if !follow.keep(reader)? {
+            self.keeps_for = None;
             let name = follow.entry().name;
             text::remark(&format!("--keep has no effect: the state of {name} is not kept"));
         }

@@ -84,7 +84,8 @@ pub(crate) struct FollowCommand {
     #[arg(long, value_name = "VERSION", value_parser = parse_version)]
     from: Option<VersionSelector>,
     /// Keep the state in the directory of the database, about once a second and at the end, and go on from
-    /// the state that an earlier run of the same command kept, printing what changed since
+    /// the state that an earlier run of the same command kept, with the same alerts, telling what changed
+    /// since
     #[arg(long, conflicts_with_all = ["from", "kinds", "conditions", "min_change"])]
     keep: bool,
     /// Follow the edges of this length of time, such as 90s, 15m, 1h, 7d, or a number in the unit of the
@@ -141,9 +142,9 @@ impl FollowCommand {
             are_replaced: self.alerts.replaces_rows(),
             format,
         };
-        let small = self.alerts.min_change.map(|least| SmallChanges::new(least, &run)).transpose()?;
+        let small = self.alerts.min_change.map(|least| SmallChanges::new(least, entry, &run)).transpose()?;
         let mut printed = FollowPrinter::new(chosen, times, alerts, self.alerts.sink(), small);
-        printed.keeps = self.keep;
+        printed.keeps_for = self.keep.then(|| self.alerts.reader());
         // What is printed twice after a kill does no harm.
         printed.first(&mut follow, lost, is_told, &run)?;
         printed.keep(&follow)?;
@@ -179,7 +180,9 @@ impl FollowCommand {
         let alerts = self.alerts.rule().map(|rule| FollowAlerts::new(&rule, entry, &view)).transpose()?;
         let mut lost = Lost::Nothing;
         if self.keep {
-            let Resumed { follow, refused, forgotten } = Follow::resume(&view, open, entry, params, run)?;
+            let reader = self.alerts.reader();
+            let Resumed { follow, refused, forgotten } =
+                Follow::resume(&view, open, entry, params, &reader, run)?;
             if let Some(reason) = refused {
                 lost = forgotten.filter(|_| !self.rows.initial).map_or(Lost::All, Lost::Between);
                 text::remark(&format!(
@@ -318,7 +321,10 @@ struct KeepPause {
 impl KeepPause {
     /// Keeps the state if it has changed, and that was long enough ago.
     fn keep_if_due(&mut self, printed: &mut FollowPrinter, follow: &Follow) -> Outcome {
-        if printed.keeps && follow.version() != self.version && self.since.elapsed() >= self.wait {
+        if printed.keeps_for.is_some()
+            && follow.version() != self.version
+            && self.since.elapsed() >= self.wait
+        {
             let begin = Instant::now();
             printed.keep(follow)?;
             let wait = KEEP_EVERY.max(begin.elapsed() * KEEP_PARTS);

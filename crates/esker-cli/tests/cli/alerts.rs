@@ -191,6 +191,27 @@ fn a_follower_that_is_begun_again_raises_each_alert_once() {
 }
 
 #[test]
+fn another_condition_goes_on_from_a_state_of_its_own() {
+    let place = Place::new();
+    graph(&place);
+    let raised = |condition: &str| {
+        let mut command = place.command("follow degrees g.esker --keep --once");
+        let output = command.args(["--alert", condition]).output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap().lines().count()
+    };
+    let all = place.ok("run degrees g.esker --output -").lines().count() - 1;
+    assert_eq!(raised("degree > 1000"), 0);
+    assert_eq!(raised("degree >= 0"), all, "rows that meet a new condition are told");
+    assert_eq!(raised("degree >= 0"), 0, "once");
+    // A follower without alerts does not take the changes from one with them.
+    place.file("one.csv", "from,to\nv0,newcomer\n");
+    place.ok("add g.esker one.csv");
+    place.ok("follow degrees g.esker --keep --once");
+    assert_eq!(raised("degree >= 0"), 1);
+}
+
+#[test]
 fn a_command_gets_each_alert_and_its_failure_loses_none() {
     let place = Place::new();
     graph(&place);
@@ -267,6 +288,7 @@ fn what_cannot_be_asked_is_refused_before_the_first_answer() {
     place.fails(2, "follow degrees g.esker --exec cat", "--exec has no effect without alerts");
     place.fails(2, "follow degrees g.esker --min-change 1 --top 3", "--min-change has no effect");
     place.fails(2, "follow triangles g.esker --min-change 1", "figures only");
+    place.fails(2, "follow wcc g.esker --min-change 1", "labels of groups");
     place.fails(2, "follow degrees g.esker --min-change 1 --keep", "cannot be used with");
 }
 

@@ -5,8 +5,8 @@
 //! meet the condition, and not again until the row has ceased to meet it.
 
 mod columns;
-mod small_changes;
 mod rule;
+mod small_changes;
 mod following;
 mod series;
 

@@ -122,7 +122,7 @@ pub(super) fn has_value(cells: &[Value]) -> bool {
 }
 
 /// Refuses a least change of what is not one number a row.
-fn check_min_change(min_change: Option<f64>, has_no_numbers: bool) -> Result<()> {
+pub(super) fn check_min_change(min_change: Option<f64>, has_no_numbers: bool) -> Result<()> {
     match min_change {
         Some(least) if !(least.is_finite() && least >= 0.0) => {
             Err(Error::usage(format!("the least change is a number of at least 0, not {least}")))

@@ -4,7 +4,10 @@ use std::collections::HashMap;
 
 use esker_graph::{Reservation, Run, VertexId};
 
+use super::columns::is_of_groups;
+use super::rule::check_min_change;
 use crate::answer::Value;
+use crate::catalogue::Entry;
 use crate::error::Result;
 use crate::follow::Changed;
 
@@ -22,11 +25,12 @@ pub struct SmallChanges {
 }
 
 impl SmallChanges {
-    /// Leaves out changes by less than `least`.
+    /// Leaves out changes of an answer of `entry` by less than `least`.
     ///
     /// # Errors
-    /// As [`esker_graph::Budget::reserve`].
-    pub fn new(least: f64, run: &Run) -> Result<Self> {
+    /// [`crate::Error::Usage`] where values are no numbers that move; as [`esker_graph::Budget::reserve`].
+    pub fn new(least: f64, entry: &Entry, run: &Run) -> Result<Self> {
+        check_min_change(Some(least), !entry.has_rows() || is_of_groups(entry))?;
         let memory = run.budget().reserve("the values that changed by little", 0)?;
         Ok(Self { least, told: HashMap::new(), memory })
     }

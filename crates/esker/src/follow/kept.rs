@@ -58,12 +58,19 @@ impl KeptValues {
 }
 
 /// The state that an earlier follower of the same kept, if there is one.
-pub(super) fn find(newest: &View, entry: &'static Entry, params: &Params, run: &Run) -> Result<Kept> {
+pub(super) fn find(
+    newest: &View,
+    entry: &'static Entry,
+    params: &Params,
+    reader: &str,
+    run: &Run,
+) -> Result<Kept> {
     let live = live(entry, params, newest)?;
     if !live.updates() {
         return Ok(Kept::Nothing);
     }
-    let StateDeclaration { name, declared } = StateDeclaration::of(live.as_ref(), entry, params, newest, run);
+    let at = At { view: newest, run };
+    let StateDeclaration { name, declared } = StateDeclaration::of(live.as_ref(), entry, params, reader, at);
     let (content, memory) = match newest.version().live_state(&name, run)? {
         LiveFound::Nothing => return Ok(Kept::Nothing),
         LiveFound::Unusable(reason) => return Ok(Kept::Refused(reason)),
@@ -166,14 +173,20 @@ fn mark_of(view: &View, n: usize) -> Result<u64> {
 }
 
 /// Keeps a state, durably. Returns whether it can be kept.
-pub(super) fn keep(live: &dyn Live, entry: &Entry, params: &Params, at: At<'_>) -> Result<bool> {
+pub(super) fn keep(
+    live: &dyn Live,
+    entry: &Entry,
+    params: &Params,
+    reader: &str,
+    at: At<'_>,
+) -> Result<bool> {
     let At { view, run } = at;
     let n = view.version().num_vertices();
     let bytes = (live.num_words(n) + num_vertex_words(n)) as u64 * WORD_BYTES;
     let _memory = run.budget().reserve("a copy of the state of a live answer", bytes)?;
     let Some(mut words) = live.words() else { return Ok(false) };
     words.push(vertex_words(view, run)?);
-    let StateDeclaration { name, declared } = StateDeclaration::of(live, entry, params, view, run);
+    let StateDeclaration { name, declared } = StateDeclaration::of(live, entry, params, reader, at);
     let window = view.window_index().map(|index| *index.window());
     let content = LiveContent {
         declaration: declared,
@@ -194,13 +207,14 @@ struct StateDeclaration {
     /// The name of the file.
     name: String,
     /// The algorithm with the values of its options, given or not, the seed, the window but for its position,
-    /// and the weights that it reads. Files hold it, so it is written field by field: a change of a type or a
-    /// name in the code does not change it.
+    /// the reader, and the weights that it reads. Files hold it, so it is written field by field: a change of
+    /// a type or a name in the code does not change it.
     declared: String,
 }
 
 impl StateDeclaration {
-    fn of(live: &dyn Live, entry: &Entry, params: &Params, view: &View, run: &Run) -> Self {
+    fn of(live: &dyn Live, entry: &Entry, params: &Params, reader: &str, at: At<'_>) -> Self {
+        let At { view, run } = at;
         let of_property = |number: u32, element: ElementType| format!("{number}:{}", element.name());
         let window = view.window_lists().map(|lists| {
             let (window, time) = (lists.index.window(), lists.time);
@@ -211,7 +225,9 @@ impl StateDeclaration {
         let weight = view.weight_property().filter(|_| live.is_weighted());
         let chosen = weight.filter(|_| view.is_weight_chosen());
         let chosen = chosen.map(|weight| format!(" weight={}", weight.number));
-        let fields = [Some(options(entry, params)), window, chosen].into_iter().flatten().collect::<String>();
+        let reader = (!reader.is_empty()).then(|| format!(" reader={}:{reader}", reader.len()));
+        let fields = [Some(options(entry, params)), window, chosen, reader];
+        let fields = fields.into_iter().flatten().collect::<String>();
         // Later versions may have other weights. Their state has the same name, so that it is found, and
         // refused for a reason.
         let named = format!("states {STATES}: {}{fields} seed={}", entry.name, run.seed());

@@ -149,6 +149,8 @@ impl Follow {
     /// window that is followed, at any position; `open` opens a version by its number. The answer is that of
     /// the state's version; [`Follow::advance`] takes it on. A state is refused that is damaged, or whose
     /// version is forgotten or undone; of the former, the values are known: see [`Follow::changed_since`].
+    /// Only a state is found that was kept for the same `reader`, a text that says who is told of the answer:
+    /// a reader who goes on from the state of another would miss what that one was told.
     ///
     /// # Errors
     /// As [`Follow::start`]; a state that cannot be read, or for which the budget has no room.
@@ -157,9 +159,10 @@ impl Follow {
         open: impl FnOnce(u64) -> Result<View>,
         entry: &'static Entry,
         params: &Params,
+        reader: &str,
         run: &Arc<Run>,
     ) -> Result<Resumed> {
-        let (content, _memory) = match kept::find(newest, entry, params, run)? {
+        let (content, _memory) = match kept::find(newest, entry, params, reader, run)? {
             Kept::State(content, memory) => (content, memory),
             Kept::Nothing => return Ok(Resumed::default()),
             Kept::Refused(refused) => return Ok(Resumed { refused: Some(refused), ..Resumed::default() }),
@@ -185,21 +188,21 @@ impl Follow {
         column.map_or_else(Vec::new, |column| differing(forgotten.values(), &column.values).collect())
     }
 
-    /// Keeps the state of the answer in the directory of the database, durably, for [`Follow::resume`].
-    /// Returns whether states of this answer can be kept. After a window moved so far that its answer was
+    /// Keeps the state of the answer in the directory of the database, durably, for [`Follow::resume`] with
+    /// the same reader. Returns whether it can be kept. After a window moved so far that its answer was
     /// computed without a state, the state is computed first.
     ///
     /// # Errors
     /// [`esker_store::Error::Io`]; [`esker_store::Error::Stop`] if the budget has no room for a copy of it;
     /// [`esker_store::Error::Invalid`] after a step that failed; as [`Follow::start`] where it computes.
-    pub fn keep(&self) -> Result<bool> {
+    pub fn keep(&self, reader: &str) -> Result<bool> {
         if !self.is_whole {
             let message = "a step of the live answer failed, so its state is of no version: follow it anew";
             return Err(esker_store::Error::invalid(message.to_owned()).into());
         }
         let at = At { view: &self.view, run: &self.run };
         if self.live.updates() {
-            return kept::keep(self.live.as_ref(), self.entry, &self.params, at);
+            return kept::keep(self.live.as_ref(), self.entry, &self.params, reader, at);
         }
         let mut live = live(self.entry, &self.params, &self.view)?;
         if !live.updates() {
@@ -208,7 +211,7 @@ impl Follow {
         let bytes = live.bytes(self.view.version().num_vertices());
         let _memory = self.run.budget().reserve("a state of a live answer, to keep it", bytes)?;
         recompute(live.as_mut(), at)?;
-        kept::keep(live.as_ref(), self.entry, &self.params, at)
+        kept::keep(live.as_ref(), self.entry, &self.params, reader, at)
     }
 
     /// With a state of the version.

@@ -103,10 +103,17 @@ fn add_notes(expression: &Expression, version: &Version, notes: &mut Vec<String>
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condition {
+    /// As it was written.
+    text: String,
     expression: Expression,
 }
 
 impl Condition {
+    /// The condition as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The same about rows whose columns have these names and types; `aliases` are further names of columns.
     ///
     /// # Errors
@@ -125,7 +132,7 @@ impl Condition {
     /// # Errors
     /// [`Error::Usage`] for a source or a target.
     pub(crate) fn of_vertices(&self) -> Result<Self> {
-        Ok(Self { expression: of_vertices(&self.expression)? })
+        Ok(Self { text: self.text.clone(), expression: of_vertices(&self.expression)? })
     }
 }
 
@@ -173,7 +180,7 @@ impl std::str::FromStr for Condition {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
-        Ok(Self { expression: text::parse(text)? })
+        Ok(Self { text: text.to_owned(), expression: text::parse(text)? })
     }
 }
 

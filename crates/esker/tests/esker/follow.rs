@@ -336,7 +336,7 @@ fn updates_of(
                 let first = follow.top(5, &Cancel::default()).unwrap();
                 assert_eq!(first, top(follow.answer(), 5, &Cancel::default()).unwrap(), "{at}");
                 if stream.noise.below(8) == 0 {
-                    assert_eq!(follow.keep().unwrap(), follow.updates(), "{at}");
+                    assert_eq!(follow.keep("").unwrap(), follow.updates(), "{at}");
                     follow =
                         resumed(&follow, &follower, &run, &params, &at).unwrap_or(follow).with_choice(choice);
                     agree(&follow, &run, &params, &given, &at);
@@ -358,7 +358,7 @@ fn resumed(
 ) -> Option<Follow> {
     let newest = follower.at(follower.newest()).unwrap();
     let open = |number| Ok(follower.at(number)?.view());
-    let resumed = Follow::resume(&newest.view(), open, follow.entry(), params, run).unwrap();
+    let resumed = Follow::resume(&newest.view(), open, follow.entry(), params, "", run).unwrap();
     assert_eq!(resumed.refused, None, "{at}");
     assert_eq!(resumed.follow.is_some(), follow.updates(), "{at}");
     let resumed = resumed.follow?;

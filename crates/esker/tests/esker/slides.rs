@@ -237,11 +237,11 @@ fn updates_where(
         assert!(algorithm != "pagerank" || !is_kept || follow.updates(), "{at}");
         let keeps = stream.noise.below(5) == 0;
         // Also after a window moved so far that its answer was computed without a state.
-        assert!(!keeps || follow.keep().unwrap() == is_kept, "{at}");
+        assert!(!keeps || follow.keep("").unwrap() == is_kept, "{at}");
         if keeps && is_kept {
             let newest = window(&stream, until);
             let open = |number| Ok(stream.at(number));
-            let resumed = Follow::resume(&newest, open, find(algorithm).unwrap(), params, &run).unwrap();
+            let resumed = Follow::resume(&newest, open, find(algorithm).unwrap(), params, "", &run).unwrap();
             assert_eq!(resumed.refused, None, "{at}");
             follow = resumed.follow.unwrap().with_choice(choice);
             assert_eq!(follow.version(), newest.version().number(), "{at}");
@@ -490,12 +490,12 @@ fn a_state_that_was_kept_is_resumed_and_refused_where_it_does_not_belong() {
     let disk = Arc::clone(&stream.disk);
     let resume = |stream: &Stream, algorithm: &str| {
         let open = |number| Ok(stream.at(number));
-        Follow::resume(&stream.newest(), open, find(algorithm).unwrap(), &params, &run).unwrap()
+        Follow::resume(&stream.newest(), open, find(algorithm).unwrap(), &params, "", &run).unwrap()
     };
     let nothing = resume(&stream, "wcc");
     assert!(nothing.follow.is_none() && nothing.refused.is_none());
     let follow = Follow::start(stream.newest(), find("wcc").unwrap(), &params, Arc::clone(&run)).unwrap();
-    assert!(follow.keep().unwrap());
+    assert!(follow.keep("").unwrap());
     stream.step(&run);
     // It goes on from its version.
     let mut resumed = resume(&stream, "wcc").follow.unwrap();
@@ -515,7 +515,7 @@ fn a_state_that_was_kept_is_resumed_and_refused_where_it_does_not_belong() {
     let refused = damaged.refused.unwrap();
     assert!(refused.contains(&names[0]) && refused.contains("checksum"), "{refused}");
     // Its version may be forgotten.
-    assert!(resumed.keep().unwrap());
+    assert!(resumed.keep("").unwrap());
     let kept = resumed.version();
     stream.step(&run);
     assert_eq!(resume(&stream, "wcc").follow.unwrap().version(), kept);
