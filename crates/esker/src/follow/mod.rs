@@ -149,8 +149,7 @@ impl Follow {
     /// window that is followed, at any position; `open` opens a version by its number. The answer is that of
     /// the state's version; [`Follow::advance`] takes it on. A state is refused that is damaged, or whose
     /// version is forgotten or undone; of the former, the values are known: see [`Follow::changed_since`].
-    /// Only a state is found that was kept for the same `reader`, a text that says who is told of the answer:
-    /// a reader who goes on from the state of another would miss what that one was told.
+    /// It was kept for the same `reader`, a text: who goes on from another's would miss what that was told.
     ///
     /// # Errors
     /// As [`Follow::start`]; a state that cannot be read, or for which the budget has no room.
