@@ -19,7 +19,7 @@ pub(crate) fn answer_rows(
     format: RowFormat,
 ) -> Result<RowTable, Failure> {
     match (answer.columns.first(), count) {
-        (None, _) if answer.edges.is_none() => Ok(figures(answer)),
+        (None, _) if answer.edges.is_none() => Ok(figures(answer, format)),
         (Some(_), Some(count)) => {
             ranked_rows(version, answer, &top(answer, count, interrupt::token())?, format)
         }
@@ -31,9 +31,16 @@ pub(crate) fn answer_rows(
     }
 }
 
-fn figures(answer: &Answer) -> RowTable {
+/// What readers see of a figure that has no value on this graph; programs get null.
+pub(crate) const UNDEFINED: &str = "undefined";
+
+fn figures(answer: &Answer, format: RowFormat) -> RowTable {
     let mut rows = RowTable::of(answer.facts.iter().map(|(name, _)| *name));
-    rows.push(answer.facts.iter().map(|(_, fact)| fact_json(fact)).collect());
+    let cell = |fact: &Fact| match fact {
+        Fact::Float(value) if value.is_nan() && format == RowFormat::Table => json!(UNDEFINED),
+        fact => fact_json(fact),
+    };
+    rows.push(answer.facts.iter().map(|(_, fact)| cell(fact)).collect());
     rows
 }
 

@@ -54,9 +54,9 @@ pub(crate) struct DrawCommand {
     /// How vertices are placed
     #[arg(long, value_enum, value_name = "LAYOUT", default_value = "forces")]
     layout: LayoutArg,
-    /// Rounds of --layout forces; more take longer and untangle more
-    #[arg(long, value_name = "N", default_value_t = ForceOptions::default().rounds)]
-    rounds: usize,
+    /// Rounds of --layout forces; more take longer and untangle more [default: 300]
+    #[arg(long, value_name = "N")]
+    rounds: Option<usize>,
     /// What colours stand for: `communities` of what is drawn, or a vertex property [alias: --color]
     #[arg(long, alias = "color", value_name = "WHAT")]
     colour: Option<String>,
@@ -72,9 +72,9 @@ pub(crate) struct DrawCommand {
     /// Also write the places of the vertices, as CSV with the columns vertex, x and y
     #[arg(long, value_name = "FILE")]
     positions: Option<PathBuf>,
-    /// Seed of the first places
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
+    /// Seed of the first places of --layout forces [default: 1]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
     #[command(flatten)]
     at: AtArgs,
     #[command(flatten)]
@@ -103,8 +103,13 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 impl DrawCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let output = self.output()?;
-        if self.layout == LayoutArg::Layers && self.rounds != ForceOptions::default().rounds {
-            return Err(Failure::Usage("--rounds has no effect: --layout layers has none".to_owned()));
+        if self.layout == LayoutArg::Layers {
+            let given = [("--rounds", self.rounds.is_some()), ("--seed", self.seed.is_some())];
+            if let Some((option, _)) = given.iter().find(|(_, is_given)| *is_given) {
+                let message =
+                    format!("{option} has no effect: --layout layers has no rounds and nothing random");
+                return Err(Failure::Usage(message));
+            }
         }
         if self.positions.as_ref() == Some(&output) {
             return Err(Failure::Usage(
@@ -112,7 +117,7 @@ impl DrawCommand {
             ));
         }
         let cancel = cancel_on_signals()?;
-        let run = self.resources.run(&cancel, self.seed, true, None)?;
+        let run = self.resources.run(&cancel, self.seed.unwrap_or(1), true, None)?;
         // Names that are taken are refused before the work.
         let drawn = self.open(&output, &cancel)?;
         let positions = self.positions.as_ref().map(|path| self.open(path, &cancel)).transpose()?;
@@ -179,9 +184,10 @@ impl DrawCommand {
 
     fn arrangement(&self) -> Arrangement {
         match self.layout {
-            LayoutArg::Forces => {
-                Arrangement::Forces(ForceOptions { rounds: self.rounds, ..ForceOptions::default() })
-            }
+            LayoutArg::Forces => Arrangement::Forces(ForceOptions {
+                rounds: self.rounds.unwrap_or(ForceOptions::default().rounds),
+                ..ForceOptions::default()
+            }),
             LayoutArg::Layers => Arrangement::Layers,
         }
     }

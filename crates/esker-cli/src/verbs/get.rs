@@ -31,7 +31,7 @@ pub(crate) struct GetCommand {
     vertices: Vec<String>,
     #[command(flatten)]
     ids: IdsFromArg,
-    /// The vertices whose ids, which are texts, begin so, in the order of their ids. Reads all ids
+    /// Vertices whose ids begin with this text, in the order of their ids; reads all ids
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["vertices", "ids_from"])]
     prefix: Option<String>,
     /// Show at most N vertices of --prefix, and say how many there are [default: 20]

@@ -37,7 +37,7 @@ use crate::language::CommandLine;
 use crate::session::opening::{
     GraphArgs, INPUT_FORMAT, later_bytes_on, open_graph, open_store, refuse_reading,
 };
-use crate::show::answer_rows::{answer_rows, fact_json, value_json};
+use crate::show::answer_rows::{UNDEFINED, answer_rows, fact_json, value_json};
 use crate::show::figures::{GraphSize, edges_name, float_text};
 use crate::show::progress::Bar;
 use crate::show::rows::{RowFormat, bars};
@@ -493,6 +493,7 @@ fn describe_weight(entry: &Entry, view: &View) -> Option<String> {
 fn fact_text(fact: &Fact) -> String {
     match fact {
         Fact::Count(value) => value.to_string(),
+        Fact::Float(value) if value.is_nan() => UNDEFINED.to_owned(),
         Fact::Float(value) => float_text(*value),
         Fact::Flag(value) => if *value { "yes" } else { "no" }.to_owned(),
     }

@@ -79,6 +79,7 @@ fn pictures_that_make_no_sense_are_refused() {
         "2 vertices are asked for, and 1 drawn at most",
     );
     place.fails(2, "draw friends.esker --layout layers --rounds 5 -o z.svg", "--rounds has no effect");
+    place.fails(2, "draw friends.esker --layout layers --seed 5 -o z.svg", "--seed has no effect");
     place.fails(2, "draw friends.esker --where since>2030 -o z.svg", "no vertex to draw");
     place.fails(2, "draw friends.esker -o z.svg --positions z.svg", "two files");
     assert!(!place.path().join("z.svg").exists());

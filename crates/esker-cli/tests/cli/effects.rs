@@ -54,6 +54,18 @@ fn options_of_reading_are_refused_where_a_database_is_read() {
     place.ok("run wcc w.csv --undirected --ids text --header --duplicates keep");
 }
 
+/// The degrees of a cycle do not vary, so they have no correlation.
+#[test]
+fn a_figure_without_a_value_is_said_to_be_undefined() {
+    let place = Place::new();
+    place.file("cycle.csv", "from,to\na,b\nb,c\nc,a\n");
+    place.ok("import cycle.csv cycle.esker --undirected");
+    assert_eq!(place.ok("run assortativity cycle.esker"), "assortativity\nundefined\n");
+    assert_eq!(place.ok("run assortativity cycle.esker --format jsonl"), "{\"assortativity\":null}\n");
+    let report = place.ok("run assortativity cycle.esker --json --verify");
+    assert!(report.contains("\"assortativity\": null"), "{report}");
+}
+
 #[test]
 fn options_of_output_are_refused_where_there_are_figures_only() {
     let place = weighted();

@@ -141,7 +141,6 @@ fn run_assortativity(job: &Job<'_>) -> Result<Answer> {
         let [source, target] = [source, target].map(|of| of.directions(graph.is_directed()));
         check::assortativity(out, source, target, found)
     })?;
-    // Where degrees do not vary, there is none.
-    let facts = if found.is_nan() { Vec::new() } else { vec![("assortativity", Fact::Float(found))] };
+    let facts = vec![("assortativity", Fact::Float(found))];
     Ok(Answer { facts, rounds: 1, arcs: graph.num_arcs(), seconds, ..Answer::default() })
 }
