@@ -45,19 +45,23 @@ impl WindowCommand {
             return ended.and(alerts.map_or(Ok(()), |alerts| alerts.finish()));
         }
         let mut rows = PrintedRows::new(format);
-        let count = series.show(&mut rows, file.as_mut(), &bar);
+        let windows = series.show(&mut rows, file.as_mut(), &bar);
         bar.finish();
-        let count = count?;
+        let windows = windows?;
         rows.finish()?;
         // Without a window there is no header either.
-        if let Some(file) = file.filter(|_| count > 0 || !self.is_to_stdout()) {
+        if let Some(file) = file.filter(|_| windows.count > 0 || !self.is_to_stdout()) {
             file.finish()?;
         }
-        text::remark_facts(&[
-            ("windows".to_owned(), count.to_string()),
+        let mut facts = vec![
+            ("windows".to_owned(), windows.count.to_string()),
             ("times".to_owned(), format!("{:?}, in {}", series.times.property, series.times.unit.name())),
             ("time".to_owned(), seconds(begin.elapsed().as_secs_f64())),
-        ]);
+        ];
+        if let Some(partial) = series.partial(&windows) {
+            facts.insert(1, ("last window".to_owned(), partial));
+        }
+        text::remark_facts(&facts);
         Ok(())
     }
 }

@@ -30,16 +30,24 @@ pub(super) struct Series<'c> {
     pub(super) run: Run,
 }
 
+/// The windows that were shown.
+#[derive(Debug, Default)]
+pub(super) struct ShownWindows {
+    pub(super) count: usize,
+    /// The end of the last.
+    pub(super) last: Option<i64>,
+}
+
 impl Series<'_> {
-    /// Shows the rows of all windows, and writes their values; returns the number of windows.
+    /// Shows the rows of all windows, and writes their values.
     pub(super) fn show(
         &self,
         printed: &mut PrintedRows,
         mut file: Option<&mut StepsFile>,
         bar: &Bar,
-    ) -> Result<usize, Failure> {
+    ) -> Result<ShownWindows, Failure> {
         let Self { command, times, .. } = self;
-        let mut count = 0;
+        let mut windows = ShownWindows::default();
         let (from, to) = (command.from.as_ref(), command.to.as_ref());
         if let (Some(from), Some(to)) = (from, to)
             && times.before(from)? >= times.last_of(to)?
@@ -51,15 +59,23 @@ impl Series<'_> {
         loop {
             let some: Vec<i64> = ends.by_ref().take(at_once).collect();
             if some.is_empty() {
-                return Ok(count);
+                return Ok(windows);
             }
             let mut rows = RowTable::default();
             let file = file.as_deref_mut();
-            count += self.add_rows(&mut rows, file, None, &self.view, &some, &command.length)?;
+            windows.last = some.last().copied();
+            windows.count += self.add_rows(&mut rows, file, None, &self.view, &some, &command.length)?;
             if self.shown != ShownRows::Nothing {
                 bar.aside(|| printed.add(rows))?;
             }
         }
+    }
+
+    /// Why the last window is partial: edges may still come whose times lie in it. `None` if it is over.
+    pub(super) fn partial(&self, windows: &ShownWindows) -> Option<String> {
+        let (last, (_, newest)) = (windows.last?, self.times.range?);
+        let [until, newest_at] = [last, newest].map(|time| self.times.format(time));
+        (last > newest).then(|| format!("partial: it ends {until}, and the newest edge is of {newest_at}"))
     }
 
     /// Adds the rows of the windows of some lengths that end at some times, writes their values, and raises

@@ -516,3 +516,17 @@ fn choices_without_effect_on_a_part_are_refused() {
     place.ok("follow wcc f.esker --where weight>1 --all-vertices --once");
     place.fails(2, "follow wcc f.esker --all-vertices --once", "--all-vertices has no effect");
 }
+
+#[test]
+fn a_last_window_that_is_not_over_is_said_to_be_partial() {
+    let place = messages();
+    let said = |options: &str| {
+        let output = place.command(&format!("window wcc m.esker --length 1d {options}")).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let partial = "partial: it ends 2024-01-04T23:59:59Z, and the newest edge is of 2024-01-04T00:01:00Z";
+    assert!(said("").contains(partial), "{}", said(""));
+    for over in ["--to 2024-01-02", "--every-edges 2"] {
+        assert!(!said(over).contains("partial"), "{over}: {}", said(over));
+    }
+}
