@@ -2,7 +2,7 @@
 
 import { fail, calm } from './dom/announce';
 import { button, el, put } from './dom/element';
-import { several } from './dom/words';
+import { count, several } from './dom/words';
 import { changesContent, load } from './content/load';
 import { drawLegend } from './panels/legend';
 import { tablePanel } from './panels/table';
@@ -103,9 +103,11 @@ export class Stage {
         drawLegend(this.legend, drawn);
         const sizes = `${several(content.vertices.size, 'vertex', 'vertices')}, ${several(content.edges.length, 'edge')}`;
         this.container.setAttribute('aria-label', `Picture of ${sizes}. Arrow keys select a vertex, Enter adds its neighbours.`);
-        const expansions = [...content.expansions].map(([id, { shown, found }]) => `${shown} of ${found} neighbours of ${id}`);
+        const expansions = [...content.expansions].map(([id, { shown, found }]) => `${count(shown)} of ${several(found, 'neighbour')} of ${id}`);
         const why = state.view === 'auto' && content.vertices.size > PICTURE_MAX ? `more than ${PICTURE_MAX}, so as a table` : '';
-        put(this.measure, [content.measure, several(content.edges.length, 'edge'), ...expansions, why].filter((text) => text !== '').join(' · '));
+        const vertices = content.vertices.size < content.found
+            ? `${count(content.vertices.size)} of ${several(content.found, 'vertex', 'vertices')} shown` : `all ${several(content.vertices.size, 'vertex', 'vertices')} shown`;
+        put(this.measure, [content.measure || vertices, several(content.edges.length, 'edge'), ...expansions, why].filter((text) => text !== '').join(' · '));
         if (content.vertices.size === 0) put(this.measure, database.vertices === 0 ? 'The database has no vertices.' : 'Nothing matches.');
     }
 

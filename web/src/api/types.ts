@@ -16,12 +16,12 @@ export interface Database {
     edge_properties: Property[];
     vertex_properties: Property[];
     kinds: string[] | null;
-    event_times: { from: Moment; to: Moment } | null;
+    event_times: { from_text: string; to_text: string } | null;
 }
 
 export interface Version {
     version: number;
-    time: number;
+    time: string;
     vertices: number;
     edges: number;
     tag: string | null;

@@ -29,7 +29,9 @@ export interface Content {
     vertices: Map<string, Vertex>;
     edges: Edge[];
     legend: LegendEntry[];
-    /** What is shown of what, as a sentence, such as `200 of 15,000 vertices shown`. */
+    /** How many there are of what is shown: vertices, or changes of a difference. */
+    found: number;
+    /** What is shown of the changes of a difference, in words. */
     measure: string;
     /** Of each expanded vertex: how many of its neighbours were added, of how many. */
     expansions: Map<string, { shown: number; found: number }>;
@@ -38,7 +40,7 @@ export interface Content {
 }
 
 export function empty(): Content {
-    return { vertices: new Map(), edges: [], legend: [], measure: '', expansions: new Map(), note: '' };
+    return { vertices: new Map(), edges: [], legend: [], found: 0, measure: '', expansions: new Map(), note: '' };
 }
 
 /** A vertex without a place yet. */

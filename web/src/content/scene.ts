@@ -2,7 +2,6 @@
 
 import { remembered } from '../api/client';
 import type { Database, Scene } from '../api/types';
-import { several } from '../dom/words';
 import { type State, selection } from '../state/state';
 import { type Content, empty } from './content';
 
@@ -29,7 +28,6 @@ export async function loadScene(state: State, database: Database, signal: AbortS
         }
     }
     content.legend = scene.legend ?? [];
-    const part = several(scene.shown, 'vertex', 'vertices');
-    content.measure = scene.shown < scene.found ? `${part} of ${several(scene.found, 'vertex', 'vertices')} shown` : `all ${part} shown`;
+    content.found = scene.found;
     return content;
 }

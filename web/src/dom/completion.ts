@@ -24,9 +24,11 @@ export function vertexField(label: string, value: string, taken: (id: string) =>
     let ids: string[] = [];
     let active = -1;
     let newest = 0;
+    let wanted = false;
 
     const close = (): void => {
         newest += 1; // an answer that is still under way comes too late
+        wanted = false;
         list.hidden = true;
         active = -1;
         input.setAttribute('aria-expanded', 'false');
@@ -46,6 +48,7 @@ export function vertexField(label: string, value: string, taken: (id: string) =>
         input.setAttribute('aria-activedescendant', option.id);
     };
     const ask = async (): Promise<void> => {
+        if (!wanted) return;
         const mine = (newest += 1);
         const answer = await getJson<Completion>('vertices', { prefix: input.value, limit: 20, at: at() }).catch(() => null);
         if (!answer || mine !== newest || document.activeElement !== input) return;
@@ -63,8 +66,15 @@ export function vertexField(label: string, value: string, taken: (id: string) =>
         list.hidden = false;
         input.setAttribute('aria-expanded', 'true');
     };
-    const typed = settled(120, () => void ask());
-    input.addEventListener('input', typed);
+    const askSoon = settled(120, () => void ask());
+    const typed = (): void => {
+        wanted = true;
+        askSoon();
+    };
+    input.addEventListener('input', () => {
+        close(); // an id of what was typed before is not meant
+        typed();
+    });
     input.addEventListener('focus', typed);
     input.addEventListener('blur', close);
     input.addEventListener('keydown', (event) => {

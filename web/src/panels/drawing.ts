@@ -16,7 +16,7 @@ export function drawingPanel(app: App): HTMLElement {
         put(body,
             field('Layout', choice([['forces', 'Forces'], ['layers', 'Layers']], state.layout, (layout) => store.change({ layout: layout as 'forces' }))),
             field('Colours', choice([['communities', 'Communities'], ...names], state.colour, (colour) => store.change({ colour, paintColour: null }))),
-            field('Sizes', choice([['', 'Number of edges'], ...numeric], state.size, (size) => store.change({ size, paintSize: null }))),
+            field('Sizes', choice([['', 'Degree'], ...numeric], state.size, (size) => store.change({ size, paintSize: null }))),
             field('Vertices at most', choice(amounts([50, 100, 200, 400, 1000, 2000], state.vertices), String(state.vertices),
                 (vertices) => store.change({ vertices: Number(vertices) }))),
             field('Neighbours at most', choice(amounts([25, 100, 400, 1000], state.neighbors), String(state.neighbors),

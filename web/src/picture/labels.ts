@@ -6,19 +6,34 @@ import { theme } from './colours';
 
 interface Box { left: number; right: number; top: number; bottom: number }
 
+/** The places of labels in one picture: none overlaps another. */
+export class LabelRoom {
+    private readonly taken: Box[] = [];
+
+    /** Takes the room of a label of this size that begins at (x, y), if it is free or must be had. */
+    take(x: number, y: number, width: number, size: number, forced: boolean): boolean {
+        const box = { left: x, right: x + width, top: y - size * 0.6, bottom: y + size * 0.6 };
+        const meets = (other: Box): boolean =>
+            box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom;
+        if (!forced && this.taken.some(meets)) return false;
+        this.taken.push(box);
+        return true;
+    }
+}
+
 /** Long ids end in an ellipsis; the panel shows them whole. */
 const CHARACTERS_MAX = 32;
 
-function shortened(label: string): string {
+export function shortened(label: string): string {
     return label.length > CHARACTERS_MAX ? `${label.slice(0, CHARACTERS_MAX - 1)}…` : label;
 }
 
 export class Labels {
-    private taken: Box[] = [];
+    private room = new LabelRoom();
 
     /** Begins a frame. */
     readonly begin = (): void => {
-        this.taken = [];
+        this.room = new LabelRoom();
     };
 
     readonly draw: NodeLabelDrawingFunction = (context, data, settings) => {
@@ -27,11 +42,7 @@ export class Labels {
         context.font = `${settings.labelWeight} ${size}px ${settings.labelFont}`;
         const label = shortened(data.label);
         const left = data.x + data.size + 3;
-        const box = { left, right: left + context.measureText(label).width, top: data.y - size * 0.6, bottom: data.y + size * 0.6 };
-        const meets = (other: Box): boolean =>
-            box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom;
-        if (!data.forceLabel && this.taken.some(meets)) return;
-        this.taken.push(box);
+        if (!this.room.take(left, data.y, context.measureText(label).width, size, data.forceLabel === true)) return;
         context.lineWidth = 3;
         context.lineJoin = 'round';
         context.strokeStyle = theme().ground;

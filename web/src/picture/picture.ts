@@ -2,7 +2,7 @@
 
 import { MultiDirectedGraph } from 'graphology';
 import Sigma from 'sigma';
-import { EdgeArrowProgram, EdgeLineProgram } from 'sigma/rendering';
+import { EdgeArrowProgram, EdgeRectangleProgram } from 'sigma/rendering';
 import type { Content } from '../content/content';
 import { theme } from './colours';
 import { Labels, drawHover } from './labels';
@@ -130,7 +130,7 @@ export class Picture {
         const labels = new Labels();
         const sigma = new Sigma(this.graph, this.container, {
             allowInvalidContainer: true, zIndex: true, minCameraRatio: 0.02, maxCameraRatio: 4, stagePadding: 48,
-            defaultEdgeType: this.directed ? 'arrow' : 'line', edgeProgramClasses: { arrow: EdgeArrowProgram, line: EdgeLineProgram },
+            defaultEdgeType: this.directed ? 'arrow' : 'line', edgeProgramClasses: { arrow: EdgeArrowProgram, line: EdgeRectangleProgram },
             labelFont: 'system-ui, sans-serif', labelSize: 12, labelColor: { color: theme().text }, labelDensity: 2, labelGridCellSize: 110,
             labelRenderedSizeThreshold: 4, defaultDrawNodeHover: drawHover, defaultDrawNodeLabel: labels.draw,
             nodeReducer: (id, data) => this.nodeReduced(id, data), edgeReducer: (edge, data) => this.edgeReduced(edge, data),
@@ -148,7 +148,7 @@ export class Picture {
     }
 
     private nodeReduced(id: string, data: Record<string, unknown>): Record<string, unknown> {
-        const near = this.near.size === 0 || this.near.has(id);
+        const near = this.near.size === 0 || this.near.has(id) || data.important === true;
         const selected = id === this.selected;
         return {
             ...data, highlighted: selected, zIndex: selected ? 2 : near ? 1 : 0,

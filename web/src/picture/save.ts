@@ -4,17 +4,18 @@
 import type { Content } from '../content/content';
 import { el, svg } from '../dom/element';
 import { theme } from './colours';
+import { LabelRoom, shortened } from './labels';
 import type { Look } from './look';
 import type { Picture } from './picture';
 
 type Place = { x: number; y: number; radius: number };
 interface Line { from: Place; to: Place; colour: string; width: number }
-interface Circle { at: Place; colour: string; id: string; named: boolean }
+interface Circle { at: Place; colour: string; id: string; label: string; named: boolean }
 interface Shapes { width: number; height: number; lines: Line[]; circles: Circle[]; legend: { text: string; colour: string }[] }
 
 const PIXELS = 2; // PNG has twice the resolution of the screen
 const FONT = 'system-ui, sans-serif';
-const LABELS = 40;
+const LETTER = 7; // pixels, about the width of a letter
 
 function shapes(content: Content, look: Look, picture: Picture): Shapes {
     const places = new Map<string, Place>();
@@ -27,9 +28,13 @@ function shapes(content: Content, look: Look, picture: Picture): Shapes {
         return from && to ? [{ from, to, colour: look.edgeColour(edge), width: look.edgeSize(edge) }] : [];
     });
     const vertices = [...content.vertices.values()].sort((a, b) => look.vertexSize(b) - look.vertexSize(a));
-    const circles = vertices.flatMap((vertex, rank) => {
+    const room = new LabelRoom();
+    const circles = vertices.flatMap((vertex) => {
         const at = places.get(vertex.id);
-        return at ? [{ at, colour: look.vertexColour(vertex), id: vertex.id, named: rank < LABELS || vertex.mark === 'path' }] : [];
+        if (!at) return [];
+        const label = shortened(vertex.id);
+        const named = room.take(at.x + at.radius, at.y, label.length * LETTER, 14, vertex.mark === 'path');
+        return [{ at, colour: look.vertexColour(vertex), id: vertex.id, label, named }];
     });
     return { ...picture.screen(), lines, circles, legend: look.legend.lines };
 }
@@ -42,8 +47,8 @@ function asSvg({ width, height, lines, circles, legend }: Shapes): Blob {
             svg('line', { x1: from.x.toFixed(1), y1: from.y.toFixed(1), x2: to.x.toFixed(1), y2: to.y.toFixed(1), stroke: colour, 'stroke-width': stroke })),
         ...circles.map(({ at, colour, id }) =>
             svg('circle', { cx: at.x.toFixed(1), cy: at.y.toFixed(1), r: at.radius.toFixed(1), fill: colour, stroke: ground, 'stroke-width': 0.7 }, svg('title', {}, id))),
-        ...circles.filter((circle) => circle.named).map(({ at, id }) =>
-            svg('text', { x: (at.x + at.radius + 3).toFixed(1), y: (at.y + 4).toFixed(1), fill: text, stroke: ground, 'stroke-width': 3, 'paint-order': 'stroke' }, id)),
+        ...circles.filter((circle) => circle.named).map(({ at, label }) =>
+            svg('text', { x: (at.x + at.radius + 3).toFixed(1), y: (at.y + 4).toFixed(1), fill: text, stroke: ground, 'stroke-width': 3, 'paint-order': 'stroke' }, label)),
         ...legend.flatMap(({ text: words, colour }, row) => [
             svg('circle', { cx: 18, cy: 20 + row * 18, r: 6, fill: colour }), svg('text', { x: 30, y: 24 + row * 18, fill: text }, words)]));
     return new Blob([new XMLSerializer().serializeToString(root)], { type: 'image/svg+xml' });
@@ -74,10 +79,10 @@ function asPng({ width, height, lines, circles, legend }: Shapes): Promise<Blob 
     context.font = `12px ${FONT}`;
     context.lineWidth = 3;
     context.strokeStyle = ground;
-    for (const { at, id } of circles.filter((circle) => circle.named)) {
-        context.strokeText(id, at.x + at.radius + 3, at.y + 4);
+    for (const { at, label } of circles.filter((circle) => circle.named)) {
+        context.strokeText(label, at.x + at.radius + 3, at.y + 4);
         context.fillStyle = text;
-        context.fillText(id, at.x + at.radius + 3, at.y + 4);
+        context.fillText(label, at.x + at.radius + 3, at.y + 4);
     }
     legend.forEach(({ text: words, colour }, row) => {
         disc(18, 20 + row * 18, 6, colour);

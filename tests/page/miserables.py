@@ -1,0 +1,211 @@
+"""What a person does with Les Misérables: search, neighbours, table, path, algorithms, pictures, links, keys."""
+
+import csv
+import io
+import re
+import shlex
+from pathlib import Path
+
+import networkx as nx
+
+from browser import Screen
+from databases import esker
+from served import Served
+
+
+def first_picture(screen: Screen, served: Served, graph: nx.Graph) -> None:
+    screen.open(served.link)
+    measure = screen.shown()
+    assert f"all {len(graph)} vertices shown" in measure, measure
+    assert screen.edges() == graph.size(), measure
+    assert "token" not in screen.page.url, "the token stays in the address"
+    assert len(screen.page.locator("#legend li").all()) > 2, "communities without a legend"
+    screen.picture("whole")
+
+
+def times(screen: Screen) -> str:
+    """Milliseconds from the request of the page to its first paint, and to the picture."""
+    entries = screen.page.evaluate("""() => ({
+        paint: performance.getEntriesByName('first-contentful-paint')[0]?.startTime,
+        picture: performance.getEntriesByName('picture')[0]?.startTime })""")
+    return f"first paint after {entries['paint']:.0f} ms, picture after {entries['picture']:.0f} ms"
+
+
+def search_and_neighbours(screen: Screen, graph: nx.Graph) -> None:
+    screen.search("Valj")
+    screen.says("#vertex-id", "Valjean")
+    degree = graph.degree("Valjean")
+    screen.says("#vertex .facts", str(degree))
+    screen.says("#neighbors-shown", f"all {degree} shown")
+    screen.picture("selected")
+    screen.unfold("#drawing")
+    screen.page.get_by_label("Neighbours at most").select_option("25")
+    screen.says("#neighbors-shown", f"25 of {degree} shown")
+    screen.page.get_by_role("list", name="Neighbours").get_by_role("button", name="Javert").click()
+    screen.says("#vertex-id", "Javert")
+
+
+def around_and_expand(screen: Screen, graph: nx.Graph) -> None:
+    screen.search("Napoleon")
+    screen.page.click("#around")
+    screen.says("#vertex-id", "Napoleon")
+    screen.until("the picture around Napoleon has other vertices", lambda: screen.vertices() == 1 + graph.degree("Napoleon"))
+    screen.search("Myriel")
+    screen.page.click("#expand")
+    expected = {"Napoleon", "Myriel", *graph["Myriel"]}
+    screen.until("an expansion gives other vertices", lambda: screen.vertices() == len(expected))
+    assert screen.edges() == graph.subgraph(expected).size(), "edges among the neighbours are missing"
+    screen.picture("expanded")
+    # A click on a vertex of the picture selects it: Myriel in the middle, another one selected before.
+    screen.page.keyboard.press("Escape")
+    screen.search("Myriel")
+    screen.page.locator("#picture").focus()
+    screen.page.keyboard.press("c")
+    screen.page.wait_for_timeout(500)
+    screen.page.keyboard.press("ArrowLeft")
+    screen.until("an arrow key selects no other vertex", lambda: screen.text("#vertex-id") != "Myriel")
+    box = screen.page.locator("#picture").bounding_box()
+    screen.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    screen.says("#vertex-id", "Myriel")
+    screen.page.click("#whole")
+    screen.until("the whole graph does not come back", lambda: screen.vertices() == len(graph))
+
+
+def table(screen: Screen, graph: nx.Graph) -> None:
+    screen.page.get_by_role("button", name="Both").click()
+    rows = screen.page.locator("#table tbody tr")
+    screen.until("the table has no row for each vertex", lambda: rows.count() == len(graph))
+    assert rows.first.inner_text().startswith("Valjean"), "the table is not sorted by degree"
+    screen.picture("both")
+    rows.nth(1).get_by_role("button").click()
+    screen.says("#vertex-id", rows.nth(1).get_by_role("button").inner_text())
+    screen.page.keyboard.press("t")
+    assert screen.page.locator("#picture").is_hidden(), "the table alone is not alone"
+    screen.page.keyboard.press("t")
+    assert screen.page.locator("#table").is_hidden()
+
+
+def path(screen: Screen, graph: nx.Graph) -> None:
+    screen.unfold("#path")
+    for field, name in [("#path-from", "Napoleon"), ("#path-to", "Gavroche")]:
+        screen.page.locator(field).fill(name)
+        screen.page.keyboard.press("Enter")
+    steps = nx.shortest_path_length(graph, "Napoleon", "Gavroche")
+    screen.says("#path-found", f"{steps} steps")
+    screen.picture("path")
+    screen.page.locator("#path").get_by_role("button", name="Clear").click()
+
+
+def ranking(screen: Screen, graph: nx.Graph, program: Path, folder: Path) -> None:
+    screen.run("pagerank")
+    ranks = nx.pagerank(graph, weight=None)
+    best = sorted(ranks, key=ranks.get, reverse=True)[:3]
+    rows = screen.page.locator("#ranking tbody tr")
+    screen.until("the ranking is not that of NetworkX", lambda: [row.inner_text().split()[0] for row in rows.all()[:3]] == best)
+    assert screen.page.locator("#histogram canvas").count() == 1, "no histogram"
+    column = screen.page.locator("#paint-colour option").nth(1).get_attribute("value")
+    screen.page.select_option("#paint-colour", column)
+    screen.page.select_option("#paint-size", column)
+    screen.says("#legend h3", column)
+    screen.says("#legend", f"Sizes: {column}")
+    screen.picture("ranking")
+    answer = screen.page.locator("#answer")
+    answer.locator("#python").scroll_into_view_if_needed()
+    screen.picture("answer")
+    command = screen.text("#command")
+    output = esker(program, *shlex.split(command)[1:], folder=folder)
+    assert best[0] in output, f"{command} gives another answer: {output[:200]}"
+    assert "pagerank" in screen.text("#python")
+    downloads(screen, len(graph))
+
+
+def downloads(screen: Screen, rows: int) -> None:
+    begins = {"CSV": b"", "Parquet": b"PAR1", "Arrow": b"ARROW1"}
+    for name, begin in begins.items():
+        with screen.page.expect_download() as download:
+            screen.page.locator("#downloads").get_by_text(name, exact=True).click()
+        content = Path(download.value.path()).read_bytes()
+        assert content.startswith(begin), f"{name}: {content[:20]}"
+        if name == "CSV":
+            lines = list(csv.reader(io.StringIO(content.decode())))
+            assert len(lines) == rows + 1, f"the CSV has {len(lines)} lines"
+
+
+def communities(screen: Screen) -> None:
+    screen.run("louvain")
+    column = screen.page.locator("#paint-colour option").nth(1).get_attribute("value")
+    screen.page.select_option("#paint-colour", column)
+    screen.says("#legend h3", column)
+    screen.until("communities have no legend", lambda: screen.page.locator("#legend li").count() >= 3)
+    fills = {dot.get_attribute("fill") for dot in screen.page.locator("#legend circle").all()}
+    assert len(fills) == screen.page.locator("#legend li").count(), "communities share colours"
+    screen.picture("communities")
+
+
+def saved(screen: Screen, graph: nx.Graph) -> None:
+    with screen.page.expect_download() as download:
+        screen.page.click("#save-svg")
+    text = Path(download.value.path()).read_text()
+    assert text.count("<title>") == len(graph), "the SVG lacks vertices"
+    assert "<title>Valjean</title>" in text
+    with screen.page.expect_download() as download:
+        screen.page.click("#save-png")
+    content = Path(download.value.path()).read_bytes()
+    assert content.startswith(b"\x89PNG"), content[:8]
+    width = int.from_bytes(content[16:20])
+    assert width >= 1000, f"the PNG is {width} pixels wide"
+    if screen.pictures is not None:
+        (screen.pictures / "saved.svg").write_text(text)
+        (screen.pictures / "saved.png").write_bytes(content)
+
+
+def link(screen: Screen, other: Screen, served: Served) -> None:
+    """A reload and a shared link show the same, and the algorithm runs again."""
+    page = screen.page
+    screen.search("Cosette")
+    page.get_by_role("button", name="Both").click()
+    screen.unfold("#drawing")
+    page.get_by_label("Layout").select_option("layers")
+    screen.ready()
+    state = page.url.split("#")[1]
+    page.reload()
+    for one in (screen, other):
+        if one is other:
+            one.open(served.with_state(state))
+        one.ready()
+        one.says("#vertex-id", "Cosette")
+        one.says("#legend h3", one.page.locator("#paint-colour option").nth(1).get_attribute("value"))
+        assert one.page.locator("#algorithm").input_value() == "louvain"
+        assert one.page.locator("#table").is_visible()
+        assert one.page.url.split("#")[1] == state, one.page.url
+    screen.picture("layers")
+    page.go_back()
+    screen.until("back does not undo the layout", lambda: "layout=" not in page.url)
+    screen.ready()
+
+
+def errors(screen: Screen) -> None:
+    screen.page.locator("#where").fill("nonsense >")
+    screen.page.keyboard.press("Enter")
+    screen.page.wait_for_selector("[role=alert]:visible")
+    words = screen.text("[role=alert]:visible")
+    assert re.search(r"[a-z]{3,} [a-z]{2,}", words), words
+    screen.picture("error")
+    screen.page.get_by_role("button", name="Remove nonsense >").click()
+    screen.until("the error stays", lambda: screen.page.locator(".alarm").is_hidden())
+
+
+def keys_and_dark(screen: Screen) -> None:
+    screen.page.locator("#picture").focus()
+    screen.page.keyboard.press("?")
+    assert screen.page.locator("#keys").is_visible()
+    screen.picture("keys")
+    screen.page.keyboard.press("Escape")
+    screen.page.emulate_media(color_scheme="dark")
+    ground = screen.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert ground == "rgb(20, 24, 30)", ground
+    screen.picture("dark")
+    screen.page.emulate_media(color_scheme="light")
+    unlabelled = screen.page.evaluate("""() => [...document.querySelectorAll('button, input, select')].filter((control) =>
+        !control.getAttribute('aria-label') && !control.textContent.trim() && !control.labels?.length && !control.title).map((control) => control.outerHTML)""")
+    assert unlabelled == [], f"controls without a label: {unlabelled}"

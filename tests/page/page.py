@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Drives the page of `esker serve` in a headless Chromium, and checks what it shows."""
+
+import argparse
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+import databases
+import miserables
+import trade
+from browser import Screen, launch
+from served import Served
+
+
+class Steps:
+    """Does one step after another, and prints how long each took."""
+
+    def __call__(self, step, *arguments) -> None:
+        start = time.monotonic()
+        step(*arguments)
+        print(f"  {step.__module__}.{step.__name__}: {time.monotonic() - start:.1f} s", flush=True)
+
+
+def on_miserables(browser, step: Steps, program: Path, folder: Path, pictures: Path | None) -> None:
+    database, graph = databases.miserables(program, folder)
+    served = Served(program, database)
+    try:
+        screen, other = Screen(browser, pictures), Screen(browser, None)
+        step(miserables.first_picture, screen, served, graph)
+        print(f"  {miserables.times(screen)}")
+        step(miserables.search_and_neighbours, screen, graph)
+        step(miserables.around_and_expand, screen, graph)
+        step(miserables.table, screen, graph)
+        step(miserables.path, screen, graph)
+        step(miserables.ranking, screen, graph, program, folder)
+        step(miserables.saved, screen, graph)
+        step(miserables.communities, screen)
+        step(miserables.link, screen, other, served)
+        step(miserables.errors, screen)
+        step(miserables.keys_and_dark, screen)
+        finish(screen, other)
+    finally:
+        served.stop()
+
+
+def on_trade(browser, step: Steps, program: Path, folder: Path, pictures: Path | None) -> None:
+    made = databases.trade(program, folder)
+    served = Served(program, made.path)
+    try:
+        screen = Screen(browser, pictures)
+        step(trade.evil_ids, screen, served)
+        step(trade.hub, screen)
+        step(trade.filters, screen, made)
+        step(trade.properties, screen)
+        step(trade.window, screen, made)
+        step(trade.versions, screen)
+        step(trade.difference, screen, made)
+        step(trade.table_takes_over, screen)
+        step(trade.newer_version, screen, made, program)
+        finish(screen)
+    finally:
+        served.stop()
+
+
+def on_large(browser, step: Steps, program: Path, folder: Path, pictures: Path | None) -> None:
+    served = Served(program, databases.large(program, folder))
+    try:
+        screen = Screen(browser, pictures)
+        step(trade.cancelled, screen, served, "betweenness")
+        finish(screen)
+    finally:
+        served.stop()
+
+
+def finish(*screens: Screen) -> None:
+    """Nothing went wrong that no step looked at, and nothing came from elsewhere."""
+    for screen in screens:
+        assert screen.wrong == [], screen.wrong
+        home = screen.page.url.split("#")[0]
+        elsewhere = [url for url in screen.requests if not url.startswith((home, "blob:"))]
+        assert elsewhere == [], f"requests to elsewhere: {elsewhere}"
+        screen.close()
+
+
+GROUPS = {"miserables": on_miserables, "trade": on_trade, "large": on_large}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--esker", type=Path, required=True, help="the program")
+    parser.add_argument("--chromium", default=shutil.which("chromium"), help="the browser [default: chromium]")
+    parser.add_argument("--pictures", type=Path, help="folder for pictures of the page")
+    parser.add_argument("--only", choices=GROUPS, help="the steps on one database only")
+    options = parser.parse_args()
+    if options.pictures is not None:
+        options.pictures.mkdir(parents=True, exist_ok=True)
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = launch(playwright, options.chromium)
+        for name, group in GROUPS.items():
+            if options.only in (None, name):
+                print(name)
+                group(browser, Steps(), options.esker.resolve(), Path(folder), options.pictures)
+        browser.close()
+    print(f"all is well after {time.monotonic() - start:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
