@@ -165,8 +165,12 @@ def link(screen: Screen, other: Screen, served: Served) -> None:
     screen.search("Cosette")
     page.get_by_role("button", name="Both").click()
     screen.unfold("#drawing")
-    page.get_by_label("Layout").select_option("layers")
+    layout = page.get_by_label("Layout")
+    layout.focus()
+    layout.select_option("layers")
     screen.ready()
+    focused = page.evaluate("document.activeElement.getAttribute('data-key')")
+    assert focused == "Layout", "a change of the layout takes the focus away"
     state = page.url.split("#")[1]
     page.reload()
     for one in (screen, other):
@@ -187,8 +191,8 @@ def link(screen: Screen, other: Screen, served: Served) -> None:
 def errors(screen: Screen) -> None:
     screen.page.locator("#where").fill("nonsense >")
     screen.page.keyboard.press("Enter")
-    screen.page.wait_for_selector("[role=alert]:visible")
-    words = screen.text("[role=alert]:visible")
+    screen.page.wait_for_selector(".alarm:visible")
+    words = screen.text(".alarm")
     assert re.search(r"[a-z]{3,} [a-z]{2,}", words), words
     screen.picture("error")
     screen.page.get_by_role("button", name="Remove nonsense >").click()

@@ -114,7 +114,7 @@ def versions(screen: Screen) -> None:
     screen.until("an older version has as many neighbours", lambda: "all 2 shown" in screen.text("#neighbors-shown"))
     screen.page.keyboard.press("ArrowLeft")
     screen.says("#version-told", "people")
-    screen.page.wait_for_selector("[role=alert]:visible")  # the vertex is no part of that version
+    screen.page.wait_for_selector("#vertex [role=alert]")  # the vertex is no part of that version
     screen.picture("version")
     screen.page.locator("#versions").get_by_role("button", name="Newest").click()
     screen.says("#version-told", "Version 4")

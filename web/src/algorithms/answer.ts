@@ -12,10 +12,13 @@ import { ranking } from './ranking';
 
 export function answerPanel(app: App): HTMLElement {
     const body = el('div');
-    const panel = el('section', { id: 'answer', 'aria-label': 'Answer', hidden: true }, el('h2', {}, 'Answer'), body);
+    const old = el('p', { class: 'wrong', id: 'answer-old', role: 'status', hidden: true }, 'Of other options or another selection than those set now.');
+    const panel = el('section', { id: 'answer', 'aria-label': 'Answer', hidden: true }, el('h2', {}, 'Answer'), old, body);
+    app.store.listen(() => { old.hidden = !app.run.isOld; });
     let drawn: Done | null = null;
     app.run.listen(() => {
         const { done, phase } = app.run;
+        old.hidden = !app.run.isOld;
         panel.hidden = phase !== 'done' || done === null;
         if (done === drawn) return;
         drawn = done;

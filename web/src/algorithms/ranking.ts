@@ -2,7 +2,7 @@
 
 import type { Column, Row } from '../api/types';
 import { fail } from '../dom/announce';
-import { button, el, put } from '../dom/element';
+import { button, el, keepingFocus, put } from '../dom/element';
 import { shown, value } from '../dom/words';
 import type { App } from '../state/app';
 
@@ -23,8 +23,8 @@ export function ranking(app: App, columns: Column[]): HTMLElement {
                 order = { column: column.name, down: column.name === order.column ? !order.down : true };
                 void renew();
             }));
-            put(table, el('thead', {}, el('tr', {}, withIds && el('th', { scope: 'col' }, 'id'), ...heads)),
-                el('tbody', {}, ...rows.map((row) => line(app, columns, row, withIds))));
+            keepingFocus(table, () => put(table, el('thead', {}, el('tr', {}, withIds && el('th', { scope: 'col' }, 'id'), ...heads)),
+                el('tbody', {}, ...rows.map((row) => line(app, columns, row, withIds)))));
             const more = rows.length < found && limit < ROWS_MAX && button('More', () => { limit = Math.min(limit * 4, ROWS_MAX); void renew(); }, { class: 'quiet' });
             put(foot, el('span', { class: 'aside', id: 'ranking-shown' }, shown(rows.length, found)), more);
         } catch (error) {
@@ -38,7 +38,7 @@ export function ranking(app: App, columns: Column[]): HTMLElement {
 function head({ name, type }: Column, order: { column: string; down: boolean }, sort: () => void): HTMLElement {
     const sorted = name !== order.column ? 'none' : order.down ? 'descending' : 'ascending';
     const arrow = sorted === 'none' ? '' : order.down ? ' ↓' : ' ↑';
-    return el('th', { scope: 'col', 'aria-sort': sorted, class: isNumber(type) ? 'number' : null }, button(name + arrow, sort, { class: 'link' }));
+    return el('th', { scope: 'col', 'aria-sort': sorted, class: isNumber(type) ? 'number' : null }, button(name + arrow, sort, { class: 'link', 'data-key': name }));
 }
 
 function line(app: App, columns: Column[], row: Row, withIds: boolean): HTMLElement {

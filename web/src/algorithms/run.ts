@@ -19,6 +19,7 @@ export class Run {
     failure = '';
     done: Done | null = null;
     id: string | null = null;
+    private started = '';
     private events: EventSource | null = null;
     private listeners: (() => void)[] = [];
     private readonly painted = new Map<string, Paint>();
@@ -45,6 +46,7 @@ export class Run {
         const generation = (this.generation += 1);
         this.phase = 'running';
         this.progress = { part: null, text: 'Starting' };
+        this.started = JSON.stringify(this.body());
         this.tell();
         try {
             const { run } = await sendJson<{ run: string | number }>('POST', 'runs', this.body());
@@ -99,6 +101,11 @@ export class Run {
         this.phase = phase;
         this.failure = failure;
         this.tell();
+    }
+
+    /** Whether options or selection were changed since the answer was computed. */
+    get isOld(): boolean {
+        return this.done !== null && this.started !== JSON.stringify(this.body());
     }
 
     columns(): Column[] {

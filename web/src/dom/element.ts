@@ -74,3 +74,15 @@ export function settled(ms: number, run: () => void): () => void {
         timer = window.setTimeout(run, ms);
     };
 }
+
+/** Draws a part of the page anew. The control that had the focus has it again, if it comes again: the one with the same id
+ *  or `data-key`. Without that, the keyboard would begin at the top of the page after each change. */
+export function keepingFocus(part: Element, draw: () => void): void {
+    const active = document.activeElement;
+    const key = active && part.contains(active) ? active.id || active.getAttribute('data-key') : null;
+    draw();
+    if (!key) return;
+    for (const control of part.querySelectorAll<HTMLElement>('[id], [data-key]')) {
+        if (control.id === key || control.getAttribute('data-key') === key) control.focus({ preventScroll: true });
+    }
+}

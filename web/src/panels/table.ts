@@ -1,7 +1,7 @@
 // The vertices of the picture as a table: what takes over where a picture shows no more, and what screen readers read.
 
 import type { Vertex } from '../content/content';
-import { button, el, put } from '../dom/element';
+import { button, el, keepingFocus, put } from '../dom/element';
 import { count, shown, value } from '../dom/words';
 import type { App } from '../state/app';
 
@@ -26,13 +26,13 @@ export function tablePanel(app: App): { element: HTMLElement; renew(): void } {
                 renew();
             };
             return el('th', { scope: 'col', 'aria-sort': sorted, class: column.numeric ? 'number' : null },
-                button(column.name + (sorted === 'none' ? '' : order.down ? ' ↓' : ' ↑'), sort, { class: 'link' }));
+                button(column.name + (sorted === 'none' ? '' : order.down ? ' ↓' : ' ↑'), sort, { class: 'link', 'data-key': column.name }));
         });
         const body = vertices.slice(0, rows).map((vertex) => row(app, columns, vertex));
         const more = rows < vertices.length && button('More rows', () => { rows += ROWS; renew(); });
-        put(element,
+        keepingFocus(element, () => put(element,
             el('table', {}, el('caption', {}, shown(Math.min(rows, vertices.length), vertices.length)), el('thead', {}, el('tr', {}, ...heads)), el('tbody', {}, ...body)),
-            more);
+            more));
     };
     app.onContent(() => { rows = ROWS; renew(); });
     app.run.listen(renew);

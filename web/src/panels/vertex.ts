@@ -3,7 +3,6 @@
 import { getJson } from '../api/client';
 import type { Neighbor, Neighbors, Vertex } from '../api/types';
 import { neighborsOf } from '../content/expand';
-import { fail } from '../dom/announce';
 import { button, el, put } from '../dom/element';
 import { count, shown, value } from '../dom/words';
 import type { App } from '../state/app';
@@ -32,8 +31,8 @@ export function vertexPanel(app: App): HTMLElement {
             if (!signal.aborted) put(body, ...describe(app, vertex, neighbors));
         } catch (error) {
             if (signal.aborted) return;
-            put(body, el('p', { class: 'id large' }, selected));
-            fail(error);
+            const why = error instanceof Error ? error.message : String(error);
+            put(body, el('p', { class: 'id large', id: 'vertex-id' }, selected), el('p', { role: 'alert', class: 'wrong' }, why));
         }
     };
     app.store.listen((state, before) => {

@@ -55,9 +55,14 @@ function pair([from, to]: string[]): Pair | null {
 
 /** Keeps the address and the state alike, in both directions: the browser's back and forward work. */
 export function tie(store: Store): void {
-    store.listen((state) => {
+    store.listen((state, before) => {
         const text = write(state);
-        if (text !== write(read(location.hash))) history.pushState(null, '', text === '' ? location.pathname : `#${text}`);
+        if (text === write(read(location.hash))) return;
+        // A window that slides would fill the history with its steps.
+        const slides = before.window !== null && write({ ...state, window: null }) === write({ ...before, window: null });
+        const address = text === '' ? location.pathname : `#${text}`;
+        if (slides) history.replaceState(null, '', address);
+        else history.pushState(null, '', address);
     });
     window.addEventListener('popstate', () => {
         const state = read(location.hash);
