@@ -37,10 +37,19 @@ function describe(app: App, done: Done): HTMLElement[] {
     const figures = Object.entries(done.figures).flatMap(([name, any]) => [el('dt', {}, name), el('dd', {}, value(any))]);
     const parts: HTMLElement[] = [
         el('p', {}, el('strong', {}, app.state.algorithm ?? ''), ` – ${several(done.rows, 'row')} in ${duration(done.seconds)}`),
+        ...(done.notes ?? []).map((note) => el('p', { class: 'aside' }, note)),
         el('dl', { class: 'facts', id: 'figures' }, ...figures),
     ];
-    if (columns.length > 0 && done.rows > 0) parts.push(ranking(app, columns), painting(app, columns), histograms(app, columns));
-    parts.push(downloads(app), same('Command', done.command, 'command'), same('Python', done.python, 'python'));
+    if (columns.length > 0 && done.rows > 0) {
+        parts.push(ranking(app, columns));
+        if (!done.edges) parts.push(painting(app, columns));
+        const counted = columns.filter(({ type }) => type !== 'text');
+        if (counted.length > 0) parts.push(histograms(app, counted));
+    }
+    parts.push(downloads(app));
+    // A window has no words there.
+    if (done.command !== '') parts.push(same('Command', done.command, 'command'));
+    if (done.python !== '') parts.push(same('Python', done.python, 'python'));
     return parts;
 }
 

@@ -2,12 +2,11 @@
 // option, the estimate of what a run needs.
 
 import { sendJson } from '../api/client';
-import type { Algorithm, Catalogue, Estimate, Option } from '../api/types';
-import { vertexField } from '../dom/completion';
-import { button, choice, el, field, put, settled } from '../dom/element';
-import { value } from '../dom/words';
+import type { Algorithm, Catalogue, Estimate } from '../api/types';
+import { button, el, put, settled } from '../dom/element';
 import type { App } from '../state/app';
 import { differs } from '../state/state';
+import { optionField, weightField } from './option';
 
 /** A run that takes no longer starts by itself when a link that had it is opened. */
 const SECONDS_BY_ITSELF = 5;
@@ -27,7 +26,7 @@ export function algorithmPanel(app: App, catalogue: Catalogue): HTMLElement {
 
     const pick = (name: string): void => {
         void app.run.forget();
-        app.store.change({ algorithm: name === '' ? null : name, options: {}, ran: false, paintColour: null, paintSize: null });
+        app.store.change({ algorithm: name === '' ? null : name, options: {}, weight: null, ran: false, paintColour: null, paintSize: null });
     };
     let newest = 0;
     const ask = async (): Promise<Estimate | null> => {
@@ -53,12 +52,12 @@ export function algorithmPanel(app: App, catalogue: Catalogue): HTMLElement {
         const entry = known.get(app.state.algorithm ?? '') ?? null;
         picker.value = entry?.name ?? '';
         put(about, entry?.about ?? '');
-        put(fields, ...(entry?.options ?? []).map((option) => optionField(app, option)));
+        put(fields, ...(entry?.options ?? []).map((option) => optionField(app, option)), entry && weightField(app));
         run.hidden = entry === null;
     };
     app.store.listen((state, before) => {
         if (state.algorithm !== before.algorithm) show();
-        if (differs(state, before, ['algorithm', 'options', 'at', 'window', 'where', 'kind', 'reverse', 'undirected'])) askSoon();
+        if (differs(state, before, ['algorithm', 'options', 'weight', 'at', 'window', 'where', 'kind', 'reverse', 'undirected'])) askSoon();
     });
     app.run.listen(() => drawProgress(app, progress, run));
     show();
@@ -70,7 +69,7 @@ export function algorithmPanel(app: App, catalogue: Catalogue): HTMLElement {
 }
 
 function missing(entry: Algorithm, { state }: App): string[] {
-    return entry.options.filter(({ name, required }) => required && !state.options[name]).map(({ name }) => name);
+    return entry.options.filter(({ name, required }) => required && !state.options[name]?.length).map(({ name }) => name);
 }
 
 function drawProgress(app: App, element: HTMLElement, run: HTMLButtonElement): void {
@@ -85,40 +84,4 @@ function drawProgress(app: App, element: HTMLElement, run: HTMLButtonElement): v
         put(element, el('span', { role: phase === 'failed' ? 'alert' : 'status', class: phase === 'failed' ? 'wrong' : null },
             phase === 'failed' ? failure : phase === 'cancelled' ? 'Cancelled.' : ''));
     }
-}
-
-function optionField(app: App, option: Option): HTMLElement {
-    const { name, about } = option;
-    const set = (text: string): void => {
-        const { [name]: _, ...rest } = app.state.options;
-        app.store.change({ options: text === '' ? rest : { ...rest, [name]: text } });
-    };
-    const now = app.state.options[name] ?? '';
-    const standard = option.default === null || option.default === undefined ? '' : value(option.default);
-    let control: HTMLElement;
-    if (option.choices && option.choices.length > 0) {
-        const first: [string, string] = ['', standard === '' ? 'Default' : `${standard} (default)`];
-        control = choice([first, ...option.choices.map((one): [string, string] => [one, one])], now, set);
-    } else if (option.type === 'boolean') {
-        control = choice([['', standard === '' ? 'Default' : `${standard} (default)`], ['true', 'yes'], ['false', 'no']], now, set);
-    } else if (option.type === 'vertex') {
-        const completed = vertexField(name, now, set, app.at);
-        completed.input.addEventListener('change', () => set(completed.input.value.trim()));
-        completed.input.id = `option-${name}`;
-        return el('div', { class: 'field', title: about }, el('span', { class: 'name' }, label(option)), completed.element);
-    } else {
-        const numeric = option.type === 'integer' || option.type === 'number';
-        const input = el('input', {
-            type: numeric ? 'number' : 'text', step: option.type === 'integer' ? 1 : 'any', placeholder: standard,
-            required: option.required, oninput: () => set(input.value.trim()),
-        });
-        input.value = now;
-        control = input;
-    }
-    control.id = `option-${name}`;
-    return field(label(option), control, about);
-}
-
-function label({ name, required }: Option): string {
-    return required ? `${name} *` : name;
 }

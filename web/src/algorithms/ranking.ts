@@ -18,13 +18,13 @@ export function ranking(app: App, columns: Column[]): HTMLElement {
     const renew = async (): Promise<void> => {
         try {
             const { rows, found } = await app.run.rows(order.column, order.down, limit);
-            const withIds = rows.some((row) => row.id !== undefined);
+            const ends = (['id', 'source', 'target'] as const).filter((name) => rows[0]?.[name] !== undefined);
             const heads = columns.map((column) => head(column, order, () => {
                 order = { column: column.name, down: column.name === order.column ? !order.down : true };
                 void renew();
             }));
-            keepingFocus(table, () => put(table, el('thead', {}, el('tr', {}, withIds && el('th', { scope: 'col' }, 'id'), ...heads)),
-                el('tbody', {}, ...rows.map((row) => line(app, columns, row, withIds)))));
+            keepingFocus(table, () => put(table, el('thead', {}, el('tr', {}, ...ends.map((name) => el('th', { scope: 'col' }, name)), ...heads)),
+                el('tbody', {}, ...rows.map((row) => line(app, columns, row, ends)))));
             const more = rows.length < found && limit < ROWS_MAX && button('More', () => { limit = Math.min(limit * 4, ROWS_MAX); void renew(); }, { class: 'quiet' });
             put(foot, el('span', { class: 'aside', id: 'ranking-shown' }, shown(rows.length, found)), more);
         } catch (error) {
@@ -41,10 +41,11 @@ function head({ name, type }: Column, order: { column: string; down: boolean }, 
     return el('th', { scope: 'col', 'aria-sort': sorted, class: isNumber(type) ? 'number' : null }, button(name + arrow, sort, { class: 'link', 'data-key': name }));
 }
 
-function line(app: App, columns: Column[], row: Row, withIds: boolean): HTMLElement {
+function line(app: App, columns: Column[], row: Row, ends: readonly ('id' | 'source' | 'target')[]): HTMLElement {
     const cells = columns.map(({ name, type }) => el('td', { class: isNumber(type) ? 'number' : null }, value(row[name])));
-    const id = withIds && el('th', { scope: 'row' }, button(row.id, () => app.visit(row.id), { class: 'link id' }));
-    return el('tr', {}, id, ...cells);
+    const names = ends.map((end) => String(row[end]));
+    const heads = names.map((id) => el('th', { scope: 'row' }, button(id, () => app.visit(id), { class: 'link id' })));
+    return el('tr', {}, ...heads, ...cells);
 }
 
 function isNumber(type: string): boolean {

@@ -38,7 +38,8 @@ export class Run {
     /** What is computed: the body of the calls `estimate` and `runs`. */
     body(): unknown {
         const { state, database } = this.app;
-        return { algorithm: state.algorithm, options: state.options, selection: selectionBody(state, database.latest) };
+        const options = Object.fromEntries(Object.entries(state.options).map(([name, values]) => [name, values.length === 1 ? values[0] : values]));
+        return { algorithm: state.algorithm, options, weight: state.weight ?? undefined, selection: selectionBody(state, database.latest) };
     }
 
     async start(): Promise<void> {
@@ -133,7 +134,7 @@ export class Run {
     async fetchPaint(column: string): Promise<void> {
         const generation = this.generation;
         const type = this.columns().find(({ name }) => name === column)?.type;
-        if (this.phase !== 'done' || type === undefined) return;
+        if (this.phase !== 'done' || type === undefined || this.done?.edges) return;
         const known = this.painted.get(column) ?? { column, groups: type === 'group' || type === 'text' || type === 'boolean', values: new Map(), ranks: new Map() };
         if (known.groups && known.ranks.size === 0) {
             const { groups } = await this.histogram(column);
@@ -145,7 +146,7 @@ export class Run {
             const { rows } = await getJson<Rows>(`runs/${this.id}/rows`, { vertex: missing.slice(from, from + IDS_A_CALL), limit: IDS_A_CALL });
             // Those without a row too, so that they are not asked for again.
             for (const id of missing.slice(from, from + IDS_A_CALL)) known.values.set(id, undefined);
-            for (const row of rows as Row[]) known.values.set(row.id, row[column]);
+            for (const row of rows as Row[]) if (row.id !== undefined) known.values.set(row.id, row[column]);
         }
         if (generation !== this.generation) return;
         this.painted.set(column, known);

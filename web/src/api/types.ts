@@ -16,12 +16,13 @@ export interface Database {
     edge_properties: Property[];
     vertex_properties: Property[];
     kinds: string[] | null;
-    event_times: { from_text: string; to_text: string } | null;
+    event_times: { from: Moment; to: Moment } | null;
 }
 
 export interface Version {
     version: number;
-    time: string;
+    /** Milliseconds since 1970. */
+    time: number;
     vertices: number;
     edges: number;
     tag: string | null;
@@ -30,7 +31,7 @@ export interface Version {
 
 export interface Versions { versions: Version[]; shown: number; found: number }
 export interface Completion { vertices: { id: string; degree: number }[]; shown: number; found: number | null }
-export interface Vertex { id: string; out_degree: number; in_degree: number; properties: Properties }
+export interface Vertex { id: string; out_degree: number; in_degree: number | null; properties: Properties }
 
 export interface Neighbor {
     id: string;
@@ -38,7 +39,9 @@ export interface Neighbor {
     count: number;
     degree: number;
     weight?: number;
+    /** Of the edge, the first of several. */
     properties: Properties;
+    vertex_properties?: Properties;
 }
 
 export interface Neighbors { shown: number; found: number; neighbors: Neighbor[] }
@@ -75,6 +78,7 @@ export interface Option {
     choices: string[] | null;
     default: unknown;
     required: boolean;
+    repeatable?: boolean;
 }
 
 export interface Algorithm {
@@ -96,11 +100,15 @@ export interface Done {
     figures: Properties;
     columns: Column[];
     rows: number;
+    /** Whether rows are edges. */
+    edges?: boolean;
+    notes?: string[];
     command: string;
     python: string;
 }
 
-export type Row = { id: string } & Record<string, unknown>;
+/** Of a vertex: its id. Of an edge: its ends. And the values of the columns. */
+export type Row = { id?: string; source?: string; target?: string } & Record<string, unknown>;
 export interface Rows { rows: Row[]; shown: number; found: number }
 
 export interface Histogram {

@@ -26,7 +26,7 @@ export async function expand(content: Content, id: string, state: State, databas
     const added = [];
     for (const neighbor of answer.neighbors) {
         if (!content.vertices.has(neighbor.id)) {
-            const vertex = newVertex(neighbor.id, neighbor.degree, neighbor.properties ?? {});
+            const vertex = newVertex(neighbor.id, neighbor.degree, neighbor.vertex_properties ?? {});
             vertex.group = vertex.properties[state.colour] ?? null;
             vertex.size = sizeOf(content, neighbor.degree);
             content.vertices.set(neighbor.id, vertex);

@@ -10,7 +10,7 @@ import { addPath } from './route';
 import { loadScene } from './scene';
 
 const MEMBERS = ['focus', 'hops', 'expanded', 'at', 'window', 'where', 'kind', 'reverse', 'undirected', 'vertices', 'neighbors',
-    'direction', 'layout', 'colour', 'size', 'path', 'difference'] as const;
+    'direction', 'layout', 'colour', 'size', 'path', 'length', 'difference'] as const;
 
 /** Whether a change of the state changes the content. */
 export function changesContent(state: State, before: State): boolean {

@@ -8,7 +8,7 @@ import { type Content, EdgeIndex, newVertex } from './content';
 import { relax, spacing, spiral } from './forces';
 
 export async function addPath(content: Content, pair: Pair, state: State, database: Database, signal: AbortSignal): Promise<void> {
-    const path = await remembered<Path>('path', { ...selection(state, database.latest), ...pair }, signal);
+    const path = await remembered<Path>('path', { ...selection(state, database.latest), ...pair, weight: state.length }, signal);
     if (!path.found) {
         content.note = `No path leads from ${pair.from} to ${pair.to}.`;
         return;
@@ -31,6 +31,6 @@ export async function addPath(content: Content, pair: Pair, state: State, databa
     for (const edge of path.edges) index.add(edge.source, edge.target, edge.count ?? 1, edge.weight).mark = 'path';
     relax(content, added, step, 80);
     const steps = several(path.edges.length, 'step');
-    const length = path.length !== null && path.length !== path.edges.length ? `, length ${value(path.length)}` : '';
+    const length = state.length !== null && path.length !== null ? `, length ${value(path.length)}` : '';
     content.note = `${steps}${length}: ${path.vertices.join(' → ')}`;
 }

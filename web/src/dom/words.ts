@@ -49,9 +49,9 @@ export function duration(seconds: number): string {
 }
 
 /** `2026-11-30 15:42`, in the local time zone. */
-export function time(text: string): string {
-    const date = new Date(text);
-    if (Number.isNaN(date.getTime())) return text;
+export function time(ms: number): string {
+    const date = new Date(ms);
+    if (Number.isNaN(date.getTime())) return String(ms);
     const two = (part: number): string => String(part).padStart(2, '0');
     const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
     return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;

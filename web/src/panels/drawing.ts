@@ -2,15 +2,14 @@
 
 import { button, choice, el, field, keepingFocus, put } from '../dom/element';
 import type { App } from '../state/app';
-
-const NUMERIC = /^(u?int|float|double|i\d|u\d|f\d|integer|number|date|timestamp)/i;
+import { numericProperties } from '../state/properties';
 
 export function drawingPanel(app: App): HTMLElement {
     const body = el('div', { class: 'fields' });
     const renew = (): void => {
         const { state, database, store } = app;
         const names = database.vertex_properties.map(({ name }): [string, string] => [name, name]);
-        const numeric = database.vertex_properties.filter(({ type }) => NUMERIC.test(type)).map(({ name }): [string, string] => [name, name]);
+        const numeric = numericProperties(database.vertex_properties);
         const amounts = (most: number[], now: number): [string, string][] =>
             [...new Set([...most, now])].sort((a, b) => a - b).map((number) => [String(number), String(number)]);
         keepingFocus(body, () => put(body,

@@ -45,7 +45,7 @@ export function vertexPanel(app: App): HTMLElement {
 function describe(app: App, vertex: Vertex, neighbors: Neighbors): HTMLElement[] {
     const { id } = vertex;
     const degrees = app.database.directed && !app.state.undirected
-        ? [line('Out-edges', count(vertex.out_degree)), line('In-edges', count(vertex.in_degree))]
+        ? [line('Out-edges', count(vertex.out_degree)), line('In-edges', vertex.in_degree === null ? 'not stored' : count(vertex.in_degree))]
         : [line('Edges', count(vertex.out_degree))];
     const properties = Object.entries(vertex.properties).map(([name, any]) => line(name, value(any)));
     const path = app.state.path;
@@ -73,10 +73,13 @@ function row(app: App, neighbor: Neighbor): HTMLElement {
     const details = [
         neighbor.count > 1 ? `${count(neighbor.count)} edges` : '',
         neighbor.weight !== undefined && neighbor.weight !== null ? `weight ${value(neighbor.weight)}` : '',
+        // Of one edge, its properties; the weight is one of them.
+        ...(neighbor.count > 1 ? [] : Object.entries(neighbor.properties ?? {}).filter(([, any]) => any !== null && any !== neighbor.weight)
+            .map(([name, any]) => `${name} ${value(any)}`)),
     ].filter((text) => text !== '').join(', ');
     const direction = ARROWS[neighbor.direction] ? neighbor.direction : 'both';
     return el('li', {},
         el('span', { 'aria-label': SAID[direction], role: 'img' }, ARROWS[direction]),
         button(neighbor.id, () => app.visit(neighbor.id), { class: 'link id', title: neighbor.id }),
-        el('span', { class: 'aside' }, details));
+        el('span', { class: 'aside', title: details }, details));
 }

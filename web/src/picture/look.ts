@@ -48,11 +48,12 @@ function sizer(content: Content, paint: Paint | null): (vertex: Vertex) => numbe
     const amount = (vertex: Vertex): number => (paint ? Number(paint.values.get(vertex.id) ?? Number.NaN) : vertex.size);
     const range = extent([...content.vertices.values()].map(amount));
     if (!range) return () => RADIUS_MIN + 2;
-    // Areas, not radii, stand for amounts. Crowded pictures get smaller circles.
+    // Areas, not radii, stand for amounts; the server's sizes are radii already. Crowded pictures get smaller circles.
     const most = content.vertices.size > 150 ? RADIUS_MAX * 0.75 : RADIUS_MAX;
-    const span = Math.sqrt(Math.max(range.high, 0)) || 1;
+    const power = paint ? 0.5 : 1;
+    const span = Math.max(range.high, 0) ** power || 1;
     return (vertex) => {
-        const share = Math.sqrt(Math.max(amount(vertex), 0)) / span;
+        const share = Math.max(amount(vertex), 0) ** power / span;
         return Number.isFinite(share) ? RADIUS_MIN + share * (most - RADIUS_MIN) : RADIUS_MIN;
     };
 }

@@ -4,7 +4,7 @@
 import { START, type Pair, type State, type Store } from './state';
 
 const LISTS = ['focus', 'expanded', 'where', 'kind'] as const;
-const TEXTS = ['selected', 'at', 'window', 'colour', 'size', 'algorithm', 'paintColour', 'paintSize'] as const;
+const TEXTS = ['selected', 'at', 'window', 'colour', 'size', 'algorithm', 'weight', 'length', 'paintColour', 'paintSize'] as const;
 const NUMBERS = ['hops', 'vertices', 'neighbors'] as const;
 const FLAGS = ['reverse', 'undirected', 'ran'] as const;
 const PAIRS = ['path', 'difference'] as const;
@@ -22,7 +22,7 @@ export function write(state: State): string {
         const pair = state[name];
         if (pair) query.append(name, pair.from), query.append(name, pair.to);
     }
-    for (const [name, value] of Object.entries(state.options)) query.set(OPTION + name, value);
+    for (const [name, values] of Object.entries(state.options)) for (const value of values) query.append(OPTION + name, value);
     return query.toString();
 }
 
@@ -45,7 +45,7 @@ export function read(fragment: string): State {
         const value = query.get(name);
         if (value !== null && (allowed as readonly string[]).includes(value)) (state as unknown as Record<string, unknown>)[name] = value;
     }
-    for (const [name, value] of query) if (name.startsWith(OPTION)) state.options[name.slice(OPTION.length)] = value;
+    for (const [name, value] of query) if (name.startsWith(OPTION)) (state.options[name.slice(OPTION.length)] ??= []).push(value);
     return state;
 }
 

@@ -28,19 +28,25 @@ export interface State {
     size: string;
     view: 'auto' | 'picture' | 'both' | 'table';
     algorithm: string | null;
-    options: Record<string, string>;
+    /** Several values of an option that may be repeated, else one. */
+    options: Record<string, string[]>;
+    /** The edge property that an algorithm takes for weights; null: none. */
+    weight: string | null;
     /** Whether the algorithm ran, and the columns of its answer that colour and size the vertices. */
     ran: boolean;
     paintColour: string | null;
     paintSize: string | null;
     path: Pair | null;
+    /** The edge property that is the length of an edge of the path; null: a step. */
+    length: string | null;
     difference: Pair | null;
 }
 
 export const START: State = {
     focus: [], hops: 1, expanded: [], selected: null, at: null, window: null, where: [], kind: [], reverse: false,
     undirected: false, vertices: 200, neighbors: 100, direction: 'both', layout: 'forces', colour: 'communities', size: '',
-    view: 'auto', algorithm: null, options: {}, ran: false, paintColour: null, paintSize: null, path: null, difference: null,
+    view: 'auto', algorithm: null, options: {}, weight: null, ran: false, paintColour: null, paintSize: null, path: null, length: null,
+    difference: null,
 };
 
 /** The part of the state that selects edges, as parameters of a call. `latest` is the version of a state without one. */
