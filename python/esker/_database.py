@@ -594,8 +594,8 @@ class Database:
         )
 
     def store(self, result: Result, name: str | None = None, *, column: str | None = None, message: str | None = None) -> int:
-        """Stores a column of a result as a vertex property; returns the number of the version. Missing values are not stored; those that a
-        property of this name has there are removed.
+        """Makes a vertex property what a column of a result holds; returns the number of the version. Vertices without a value, such as those
+        outside a window, lose the one that a property of this name has. Vertices that the newest version does not have are left out.
 
         Args:
             result: A result for a graph of this database.
@@ -610,6 +610,8 @@ class Database:
         self._expect_own(result)
         if result._has_edges:
             raise UnsuitableError(f"the rows of {result.algorithm} are edges; only vertex properties can be stored")
+        import numpy
+
         kept = result.column(column)
         values, missing = kept.to_numpy(), kept.is_missing()
         ids = result.ids()
@@ -617,13 +619,16 @@ class Database:
             if kept.kind == "count" and len(values) and int(values[~missing].max(initial=0)) >= 1 << 63:
                 raise UnsuitableError("cannot store the column: a count exceeds 2^63 - 1")
             values = values.astype("int64")
-        some = ~missing
         name = name or kept.name
+        newest = self.graph()
+        there = newest.ids()
+        some = ~missing & numpy.isin(ids, there)
         with self.batch(message or f"{result.algorithm}: {name}") as batch:
             batch.set_vertices(ids[some], **{name: values[some]})
-            if missing.any() and name in self.graph().vertex_properties:
+            if name in newest.vertex_properties:
                 # Values of an earlier result of the same name.
-                batch.set_vertices(ids[missing], **{name: [None] * int(missing.sum())})
+                others = there[~numpy.isin(there, ids[some])]
+                batch.set_vertices(others, **{name: [None] * len(others)})
         assert batch.version is not None
         return batch.version
 

@@ -603,6 +603,22 @@ def test_a_result_that_is_stored_again_replaces_the_first():
         assert depths.isna()[0] and depths[1] == 0 and depths[2] == 1
 
 
+def test_a_stored_result_leaves_no_value_of_an_earlier_one_where_it_has_none():
+    with esker.create() as db:
+        with db.batch() as batch:
+            batch.add_edges([0, 1, 2], [1, 2, 3], properties={"amount": [1, 2, 1]})
+        whole = db.graph().pagerank()
+        db.store(whole, "rank")
+        part = db.graph().where("amount = 2").pagerank()
+        db.store(part, "rank")
+        ranks = db.graph().vertices().to_pandas().set_index("vertex")["rank"].dropna()
+        assert ranks.to_dict() == pytest.approx(part.to_dict())
+        with db.batch() as batch:
+            batch.delete_vertices([3])
+        db.store(whole, "rank")
+        assert 3 not in db.graph() and db.graph().property("rank").tolist() == pytest.approx([whole[id] for id in db.graph().ids()])
+
+
 def test_timestamps_of_pandas_are_times():
     with esker.create() as db:
         with db.batch("first", event_time=pd.Timestamp("2024-05-01")) as batch:

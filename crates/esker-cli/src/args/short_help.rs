@@ -23,7 +23,7 @@ const SHOWN: [(&str, &[&str]); 32] = [
     ("neighbors", &["at", "where", "kind", "direction", "sort", "top", "sum", "ids-from", "format"]),
     ("options", &["copy", "freeze-size", "time", "time-unit", "ids", "forget-reading", "json"]),
     ("path", &["at", "where", "kind", "weight", "count", "avoid", "max-steps", "format"]),
-    ("run", &["where", "at", "window", "top", "output", "explain", "memory"]),
+    ("run", &["where", "at", "window", "top", "output", "store", "memory"]),
     ("set", &["vertex", "new", "schema", "clear-empty", "rejects", "message", "json"]),
     ("stream", &["follow", "commit-every", "time", "src", "dst", "expire", "rejects", "memory"]),
     ("subgraph", &["radius", "at", "where", "kind", "direction", "ids-from", "format"]),

@@ -4,5 +4,7 @@ pub(crate) mod committing;
 pub(crate) mod opening;
 pub(crate) mod asking;
 pub(crate) mod writing;
+pub(crate) mod storing;
+pub(crate) mod ran;
 pub(crate) mod feeding;
 pub(crate) mod telling;

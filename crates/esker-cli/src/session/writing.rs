@@ -138,6 +138,12 @@ fn parse_message(text: &str) -> Result<String, String> {
 }
 
 impl WriteArgs {
+    /// Those of a verb that changes a database beside what it is for.
+    pub(crate) fn of_time(event_time: Option<u64>, resources: &ResourceArgs) -> Self {
+        let scratch = ScratchArgs { no_scratch: false };
+        Self { message: None, event_time, freeze: false, scratch, resources: resources.clone() }
+    }
+
     /// Opens a database for writing.
     pub(crate) fn open(&self, path: &Path, commits: &Arc<Commits>) -> Result<Writing, Failure> {
         remark_future(self.event_time);

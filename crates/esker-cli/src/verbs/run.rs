@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use esker::answer::{Answer, Fact, Value};
-use esker::catalogue::{Entry, Params, WeightReads};
+use esker::answer::Answer;
+use esker::catalogue::{Entry, Params};
 use esker::computation::{Computation, Planned};
 use esker::export::ExportOptions;
 use esker::graph::{Cancel, Run};
@@ -14,12 +14,9 @@ use esker::histogram::Histogram;
 use esker::output::write;
 use esker::selection::check_kinds;
 use esker::session::{Selected, Selection};
-use esker::store::format::PropertyRecord;
 use esker::store::{Store, View};
-use esker::top::{TopVertex, top};
 use esker::versions::answers_on_versions;
 use esker::window::Times;
-use serde_json::json;
 
 use crate::args::actual::{Actual, actual_json, actual_rows};
 use crate::args::algorithm::{PerAlgorithm, Requested, SharedArgs};
@@ -28,17 +25,19 @@ use crate::args::choice::{ChoiceArgs, needs_window, select};
 use crate::args::importing::PolicyArgs;
 use crate::args::reading::ReadArgs;
 use crate::args::residency::{AccessArgs, explain};
-use crate::args::resources::{ResourceArgs, bytes_read, peak_memory_bytes};
+use crate::args::resources::{ResourceArgs, peak_memory_bytes};
 use crate::args::size::{bytes, counted, rate, seconds};
-use crate::args::window_args::{describe, window_json};
+use crate::args::window_args::describe;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::{self, cancel_on_signals};
 use crate::language::CommandLine;
 use crate::session::opening::{
     GraphArgs, INPUT_FORMAT, later_bytes_on, open_graph, open_store, refuse_reading,
 };
-use crate::show::answer_rows::{UNDEFINED, answer_rows, fact_json, value_json};
-use crate::show::figures::{GraphSize, edges_name, float_text};
+use crate::session::ran::{RanRun, describe_weight, fact_text};
+use crate::session::storing::StoreArgs;
+use crate::show::answer_rows::answer_rows;
+use crate::show::figures::GraphSize;
 use crate::show::progress::Bar;
 use crate::show::rows::{RowFormat, bars};
 use crate::show::shown::{STANDARD_OUTPUT, ShownRows, ShownVersions};
@@ -62,6 +61,7 @@ const SHOWN: usize = 10;
   esker run pagerank web.esker --top 10
   esker run bfs web.esker --source alice --output depths.parquet
   esker run wcc web.esker --memory 2GiB --explain
+  esker run leiden web.esker --store group   # then --where 'source.group = target.group'
   esker run wcc edges.txt.gz --output - | head")]
 pub(crate) struct RunCommand {
     #[command(flatten)]
@@ -102,6 +102,8 @@ struct RunArgs {
     /// Run on all versions
     #[arg(long, conflicts_with_all = ["at", "versions", "histogram"])]
     each_version: bool,
+    #[command(flatten)]
+    store: StoreArgs,
     /// Form of the rows on standard output [default: a table; with `--output -`, CSV]
     #[arg(long = "format", value_enum, value_name = "FORM")]
     rows: Option<RowFormat>,
@@ -145,6 +147,7 @@ impl RunArgs {
     fn carry_out(&self, requested: &Requested<Self>) -> Outcome {
         let Requested { entry, params, given, .. } = requested;
         self.check(entry)?;
+        self.store.check(entry, &self.inputs, self.spans_versions())?;
         let cancel = cancel_on_signals()?;
         entry.check_weight(self.read.weight.is_some())?;
         if self.spans_versions() {
@@ -192,23 +195,29 @@ impl RunArgs {
         let (answer, actual) = answer?;
         let actual = actual.after(opening);
         planned.learn(&answer, &run);
-        let is_written = self.output.as_ref().filter(|_| !self.has_chosen_rows());
-        if let Some(path) = is_written {
-            let options = ExportOptions { overwrite: self.force, cancel, ..ExportOptions::default() };
-            write(path, view.version().ids(), &answer, &options)?;
-        }
+        self.write_values(view, &answer, cancel)?;
         if self.has_chosen_rows() {
             answer_rows(view.version(), &answer, self.top, self.row_format())?.print(self.row_format())?;
         }
         if self.json {
             let mut report = planned.to_json(&CommandLine)?;
             report["actual"] = actual_json(plan, view, &resources, &run, &actual);
-            return self.print_json(entry, view, times.as_ref(), &answer, &report);
+            self.print_json(&RanRun { entry, view, times: times.as_ref(), answer: &answer, plan: &report })?;
+        } else {
+            self.print(entry, view, times.as_ref(), &answer)?;
+            if self.access.explain {
+                text::remark_facts(&actual_rows(plan, view, &resources, &run, &actual));
+            }
         }
-        self.print(entry, view, times.as_ref(), &answer)?;
-        if self.access.explain {
-            text::remark_facts(&actual_rows(plan, view, &resources, &run, &actual));
-        }
+        drop(run);
+        self.store.store(entry, view, &answer, &self.inputs, &self.resources)
+    }
+
+    /// Writes the values of all vertices, if a file of them is asked for.
+    fn write_values(&self, view: &View, answer: &Answer, cancel: Cancel) -> Outcome {
+        let Some(path) = self.output.as_ref().filter(|_| !self.has_chosen_rows()) else { return Ok(()) };
+        let options = ExportOptions { overwrite: self.force, cancel, ..ExportOptions::default() };
+        write(path, view.version().ids(), answer, &options)?;
         Ok(())
     }
 
@@ -414,87 +423,12 @@ impl RunArgs {
         Err(Failure::Usage(format!("{option} has no effect: {name} answers with figures only ({figures})")))
     }
 
-    fn print_json(
-        &self,
-        entry: &Entry,
-        view: &View,
-        times: Option<&Times>,
-        answer: &Answer,
-        plan: &serde_json::Value,
-    ) -> Outcome {
-        let facts: serde_json::Map<_, _> =
-            answer.facts.iter().map(|(name, fact)| ((*name).to_owned(), fact_json(fact))).collect();
-        let mut rows = Vec::new();
-        if let Some(count) = self.top.filter(|_| !self.is_to_stdout()) {
-            for ranked in top(answer, count, interrupt::token())? {
-                interrupt::check()?;
-                let key = match (answer.edges.is_some(), ranked.key) {
-                    (true, _) => "edge",
-                    (false, Value::Vertex(_)) => "vertex",
-                    _ => "group",
-                };
-                let mut row = json!({ key: value_json(view.version(), ranked.key)?, "value": value_json(view.version(), ranked.value)? });
-                for (name, value) in further(answer, &ranked) {
-                    row[name] = value_json(view.version(), value)?;
-                }
-                rows.push(row);
-            }
-        }
-        let report = json!({
-            "algorithm": entry.name,
-            "version": view.version().number(),
-            "vertices": answer.vertices.as_ref().map_or(view.version().num_vertices(), |vertices| vertices.len()),
-            edges_name(view): view.num_edges(),
-            "as_undirected": view.drops_directions(),
-            "reversed": view.is_reversed(),
-            "filtered": view.is_filtered(),
-            "window": window_json(view, times),
-            "weight": view.weight_property().filter(|_| entry.reads_weights(view)).map(|property| &property.name),
-            "seconds": answer.seconds,
-            "rounds": answer.rounds,
-            "edges_per_second": if answer.seconds > 0.0 { answer.arcs as f64 / answer.seconds } else { 0.0 },
-            "peak_memory_bytes": peak_memory_bytes(),
-            "bytes_read": bytes_read(),
-            "plan": plan,
-            "verified": self.verify,
-            "answers": facts,
-            "top": rows,
-        });
+    fn print_json(&self, ran: &RanRun<'_>) -> Outcome {
+        let report = ran.to_json(self.top.filter(|_| !self.is_to_stdout()), self.verify)?;
         if self.is_to_stdout() {
             text::warn(&report.to_string());
             return Ok(());
         }
         text::json(&report)
-    }
-}
-
-/// The other columns of a ranked row, such as parents.
-fn further(answer: &Answer, ranked: &TopVertex) -> impl Iterator<Item = (&'static str, Value)> {
-    let others = answer.columns.iter().skip(1);
-    ranked.row.into_iter().flat_map(move |row| others.clone().map(move |one| (one.name, one.values.get(row))))
-}
-
-/// What a run made of the weights of edges; `None` if it had none and needed none.
-fn describe_weight(entry: &Entry, view: &View) -> Option<String> {
-    let unread = |weight: &PropertyRecord| match entry.reads.weights {
-        WeightReads::Never => format!("{}, which {} does not read", weight.name, entry.name),
-        _ => format!("{0}, which {1} reads only with --weight {0}", weight.name, entry.name),
-    };
-    if view.counts_edges() {
-        return entry.reads_weights(view).then(|| "the number of edges".to_owned());
-    }
-    match (entry.reads_weights(view), view.weight_property()) {
-        (true, Some(weight)) => Some(weight.name.clone()),
-        (true, None) => Some("none: each edge counts as 1".to_owned()),
-        (false, weight) => weight.map(unread),
-    }
-}
-
-fn fact_text(fact: &Fact) -> String {
-    match fact {
-        Fact::Count(value) => value.to_string(),
-        Fact::Float(value) if value.is_nan() => UNDEFINED.to_owned(),
-        Fact::Float(value) => float_text(*value),
-        Fact::Flag(value) => if *value { "yes" } else { "no" }.to_owned(),
     }
 }

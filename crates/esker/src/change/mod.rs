@@ -43,4 +43,4 @@ pub(crate) use sync::NoEdges;
 pub use sync::{SyncOptions, SyncReport, sync};
 pub use target::Target;
 pub use value::{InputValue, convert_or_widen};
-pub use vertices::{SetOptions, SetReport, set_from_table, set_vertex};
+pub use vertices::{SetOptions, SetReport, StoredColumn, set_from_table, set_vertex, store_answer};

@@ -1,6 +1,6 @@
 //! The schema of a database that changes must match.
 
-use esker_graph::Run;
+use esker_graph::{Run, VertexId};
 use esker_store::format::{EventTimes, LogicalType, PropertyRecord, ReadingRecord, value::decimal};
 use esker_store::ids::ExternalId;
 use esker_store::property::RemovedVertices;
@@ -68,6 +68,15 @@ impl Target {
             return Err(Error::invalid(format!("no vertex has the id {shown:?}: the vertex was removed")));
         }
         Ok(())
+    }
+
+    /// The vertex with an id; `None` if there is none, or it is removed.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`].
+    pub(super) fn vertex_of(&self, id: ExternalId<'_>) -> Result<Option<VertexId>> {
+        let found = self.newest.ids().vertex_of(id)?;
+        Ok(found.filter(|&v| !self.removed.is_removed(v)))
     }
 
     /// Parses an id written by the user.

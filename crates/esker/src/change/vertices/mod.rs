@@ -3,6 +3,7 @@
 mod headed_table;
 mod setter;
 mod typed_table;
+mod answer_column;
 
 use std::borrow::Cow;
 
@@ -17,6 +18,7 @@ use esker_store::format::notation::{ColumnNotation, Notation};
 use esker_store::format::{LogicalType, PropertyType, value::decimal};
 use esker_store::{CommitOptions, Database, Error, Result};
 
+pub use answer_column::{StoredColumn, store_answer};
 use headed_table::{HeadedTable, input_error};
 use setter::{BYTES_PER_LOOK, ROWS_PER_LOOK, SetColumn, Setter, expect_new_columns};
 pub use setter::{SetOptions, SetReport};

@@ -1,0 +1,108 @@
+//! What a run on one graph reports.
+
+use esker::answer::{Answer, Fact, Value};
+use esker::catalogue::{Entry, WeightReads};
+use esker::store::View;
+use esker::store::format::PropertyRecord;
+use esker::top::{TopVertex, top};
+use esker::window::Times;
+use serde_json::json;
+
+use crate::args::resources::{bytes_read, peak_memory_bytes};
+use crate::args::window_args::window_json;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::show::answer_rows::{UNDEFINED, fact_json, value_json};
+use crate::show::figures::{edges_name, float_text};
+
+/// A run that has ended.
+pub(crate) struct RanRun<'a> {
+    pub(crate) entry: &'a Entry,
+    pub(crate) view: &'a View,
+    pub(crate) times: Option<&'a Times>,
+    pub(crate) answer: &'a Answer,
+    /// How it was planned, and what it took.
+    pub(crate) plan: &'a serde_json::Value,
+}
+
+impl RanRun<'_> {
+    /// The report as JSON, with the first rows if some are asked for.
+    pub(crate) fn to_json(
+        &self,
+        count: Option<usize>,
+        is_verified: bool,
+    ) -> Result<serde_json::Value, Failure> {
+        let Self { entry, view, times, answer, plan } = *self;
+        let facts: serde_json::Map<_, _> =
+            answer.facts.iter().map(|(name, fact)| ((*name).to_owned(), fact_json(fact))).collect();
+        let mut rows = Vec::new();
+        for ranked in
+            count.map(|count| top(answer, count, interrupt::token())).transpose()?.unwrap_or_default()
+        {
+            interrupt::check()?;
+            let key = match (answer.edges.is_some(), ranked.key) {
+                (true, _) => "edge",
+                (false, Value::Vertex(_)) => "vertex",
+                _ => "group",
+            };
+            let value = |value| value_json(view.version(), value);
+            let mut row = json!({ key: value(ranked.key)?, "value": value(ranked.value)? });
+            for (name, further) in further(answer, &ranked) {
+                row[name] = value(further)?;
+            }
+            rows.push(row);
+        }
+        Ok(json!({
+            "algorithm": entry.name,
+            "version": view.version().number(),
+            "vertices": answer.vertices.as_ref().map_or(view.version().num_vertices(), |vertices| vertices.len()),
+            edges_name(view): view.num_edges(),
+            "as_undirected": view.drops_directions(),
+            "reversed": view.is_reversed(),
+            "filtered": view.is_filtered(),
+            "window": window_json(view, times),
+            "weight": view.weight_property().filter(|_| entry.reads_weights(view)).map(|property| &property.name),
+            "seconds": answer.seconds,
+            "rounds": answer.rounds,
+            "edges_per_second": if answer.seconds > 0.0 { answer.arcs as f64 / answer.seconds } else { 0.0 },
+            "peak_memory_bytes": peak_memory_bytes(),
+            "bytes_read": bytes_read(),
+            "plan": plan,
+            "verified": is_verified,
+            "answers": facts,
+            "top": rows,
+        }))
+    }
+}
+
+/// The other columns of a ranked row, such as parents.
+fn further(answer: &Answer, ranked: &TopVertex) -> impl Iterator<Item = (&'static str, Value)> {
+    let others = answer.columns.iter().skip(1);
+    ranked.row.into_iter().flat_map(move |row| others.clone().map(move |one| (one.name, one.values.get(row))))
+}
+
+/// What a run made of the weights of edges; `None` if it had none and needed none.
+pub(crate) fn describe_weight(entry: &Entry, view: &View) -> Option<String> {
+    let unread = |weight: &PropertyRecord| match entry.reads.weights {
+        WeightReads::Never => format!("{}, which {} does not read", weight.name, entry.name),
+        _ => format!("{0}, which {1} reads only with --weight {0}", weight.name, entry.name),
+    };
+    if view.counts_edges() {
+        return entry.reads_weights(view).then(|| "the number of edges".to_owned());
+    }
+    match (entry.reads_weights(view), view.weight_property()) {
+        (true, Some(weight)) => Some(weight.name.clone()),
+        (true, None) => Some("none: each edge counts as 1".to_owned()),
+        (false, weight) => weight.map(unread),
+    }
+}
+
+/// A fact as text.
+pub(crate) fn fact_text(fact: &Fact) -> String {
+    match fact {
+        Fact::Count(value) => value.to_string(),
+        Fact::Float(value) if value.is_nan() => UNDEFINED.to_owned(),
+        Fact::Float(value) => float_text(*value),
+        Fact::Flag(value) => if *value { "yes" } else { "no" }.to_owned(),
+    }
+}
