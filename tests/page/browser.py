@@ -10,9 +10,10 @@ from playwright.sync_api import Browser, Page, Playwright
 WAIT_MS = 30_000
 
 
-def launch(playwright: Playwright, program: str) -> Browser:
+def launch(playwright: Playwright, program: str, webgl: bool = True) -> Browser:
     # WebGL without a graphics card; no sandbox, which containers often lack.
-    return playwright.chromium.launch(executable_path=program, args=["--enable-unsafe-swiftshader", "--no-sandbox"])
+    drawing = "--enable-unsafe-swiftshader" if webgl else "--disable-3d-apis"
+    return playwright.chromium.launch(executable_path=program, args=[drawing, "--no-sandbox"])
 
 
 class Screen:

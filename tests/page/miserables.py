@@ -18,6 +18,7 @@ def first_picture(screen: Screen, served: Served, graph: nx.Graph) -> None:
     measure = screen.shown()
     assert f"all {len(graph)} vertices shown" in measure, measure
     assert screen.edges() == graph.size(), measure
+    assert screen.page.locator(".alarm").is_hidden(), screen.text(".alarm")
     assert "token" not in screen.page.url, "the token stays in the address"
     assert len(screen.page.locator("#legend li").all()) > 2, "communities without a legend"
     screen.picture("whole")
@@ -213,3 +214,20 @@ def keys_and_dark(screen: Screen) -> None:
     unlabelled = screen.page.evaluate("""() => [...document.querySelectorAll('button, input, select')].filter((control) =>
         !control.getAttribute('aria-label') && !control.textContent.trim() && !control.labels?.length && !control.title).map((control) => control.outerHTML)""")
     assert unlabelled == [], f"controls without a label: {unlabelled}"
+
+
+def senseless_link(other: Screen, served: Served, graph: nx.Graph) -> None:
+    """Anybody can write a link: what makes no sense in it is as at the start."""
+    other.open(served.with_state("vertices=many&hops=-1&view=cube&layout=&path=Valjean&difference=1&option.=&selected=%3Cb%3E"))
+    other.says("#vertex-id", "<b>")
+    other.page.wait_for_selector("#vertex [role=alert]")
+    assert other.vertices() == len(graph)
+    assert other.page.locator("#picture").is_visible()
+
+
+def without_webgl(screen: Screen, served: Served, graph: nx.Graph) -> None:
+    """A browser that cannot draw shows the table."""
+    screen.open(served.link)
+    rows = screen.page.locator("#table tbody tr")
+    screen.until("no table without WebGL", lambda: rows.count() == len(graph))
+    assert screen.page.locator("#picture").is_hidden()

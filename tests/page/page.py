@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Playwright, sync_playwright
 
 import databases
 import miserables
@@ -17,20 +17,30 @@ from browser import Screen, launch
 from served import Served
 
 
-class Steps:
-    """Does one step after another, and prints how long each took."""
+class Browsers:
+    """A browser, and one that has no WebGL."""
 
-    def __call__(self, step, *arguments) -> None:
-        start = time.monotonic()
-        step(*arguments)
-        print(f"  {step.__module__}.{step.__name__}: {time.monotonic() - start:.1f} s", flush=True)
+    def __init__(self, playwright: Playwright, program: str) -> None:
+        self.usual = launch(playwright, program)
+        self.without_webgl = launch(playwright, program, webgl=False)
+
+    def close(self) -> None:
+        self.usual.close()
+        self.without_webgl.close()
 
 
-def on_miserables(browser, step: Steps, program: Path, folder: Path, pictures: Path | None) -> None:
+def step(action, *arguments) -> None:
+    """Does one step, and prints how long it took."""
+    start = time.monotonic()
+    action(*arguments)
+    print(f"  {action.__module__}.{action.__name__}: {time.monotonic() - start:.1f} s", flush=True)
+
+
+def on_miserables(browsers: Browsers, program: Path, folder: Path, pictures: Path | None) -> None:
     database, graph = databases.miserables(program, folder)
     served = Served(program, database)
     try:
-        screen, other = Screen(browser, pictures), Screen(browser, None)
+        screen, other = Screen(browsers.usual, pictures), Screen(browsers.usual, None)
         step(miserables.first_picture, screen, served, graph)
         print(f"  {miserables.times(screen)}")
         step(miserables.search_and_neighbours, screen, graph)
@@ -43,16 +53,19 @@ def on_miserables(browser, step: Steps, program: Path, folder: Path, pictures: P
         step(miserables.link, screen, other, served)
         step(miserables.errors, screen)
         step(miserables.keys_and_dark, screen)
-        finish(screen, other)
+        step(miserables.senseless_link, other, served, graph)
+        plain = Screen(browsers.without_webgl, None)
+        step(miserables.without_webgl, plain, served, graph)
+        finish(screen, other, plain)
     finally:
         served.stop()
 
 
-def on_trade(browser, step: Steps, program: Path, folder: Path, pictures: Path | None) -> None:
+def on_trade(browsers: Browsers, program: Path, folder: Path, pictures: Path | None) -> None:
     made = databases.trade(program, folder)
     served = Served(program, made.path)
     try:
-        screen = Screen(browser, pictures)
+        screen = Screen(browsers.usual, pictures)
         step(trade.evil_ids, screen, served)
         step(trade.hub, screen)
         step(trade.filters, screen, made)
@@ -67,10 +80,10 @@ def on_trade(browser, step: Steps, program: Path, folder: Path, pictures: Path |
         served.stop()
 
 
-def on_large(browser, step: Steps, program: Path, folder: Path, pictures: Path | None) -> None:
+def on_large(browsers: Browsers, program: Path, folder: Path, pictures: Path | None) -> None:
     served = Served(program, databases.large(program, folder))
     try:
-        screen = Screen(browser, pictures)
+        screen = Screen(browsers.usual, pictures)
         step(trade.cancelled, screen, served, "betweenness")
         finish(screen)
     finally:
@@ -81,6 +94,7 @@ def finish(*screens: Screen) -> None:
     """Nothing went wrong that no step looked at, and nothing came from elsewhere."""
     for screen in screens:
         assert screen.wrong == [], screen.wrong
+        assert screen.page.locator(".alarm").is_hidden(), screen.text(".alarm")
         home = screen.page.url.split("#")[0]
         elsewhere = [url for url in screen.requests if not url.startswith((home, "blob:"))]
         assert elsewhere == [], f"requests to elsewhere: {elsewhere}"
@@ -101,12 +115,12 @@ def main() -> int:
         options.pictures.mkdir(parents=True, exist_ok=True)
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        browser = launch(playwright, options.chromium)
+        browsers = Browsers(playwright, options.chromium)
         for name, group in GROUPS.items():
             if options.only in (None, name):
                 print(name)
-                group(browser, Steps(), options.esker.resolve(), Path(folder), options.pictures)
-        browser.close()
+                group(browsers, options.esker.resolve(), Path(folder), options.pictures)
+        browsers.close()
     print(f"all is well after {time.monotonic() - start:.0f} s")
     return 0
 

@@ -4,6 +4,7 @@
 import { sendJson } from '../api/client';
 import type { Algorithm, Catalogue, Estimate } from '../api/types';
 import { button, el, put, settled } from '../dom/element';
+import { bytes, duration } from '../dom/words';
 import type { App } from '../state/app';
 import { differs } from '../state/state';
 import { optionField, weightField } from './option';
@@ -39,7 +40,7 @@ export function algorithmPanel(app: App, catalogue: Catalogue): HTMLElement {
         try {
             const answer = await sendJson<Estimate>('POST', 'estimate', app.run.body());
             if (mine !== newest) return null;
-            put(estimate, answer.text);
+            put(estimate, answer.fits && answer.seconds !== null ? `About ${duration(answer.seconds)}, ${bytes(answer.memory_bytes)} of memory` : answer.text);
             estimate.classList.toggle('wrong', !answer.fits);
             return answer;
         } catch (error) {

@@ -50,10 +50,9 @@ function sizer(content: Content, paint: Paint | null): (vertex: Vertex) => numbe
     if (!range) return () => RADIUS_MIN + 2;
     // Areas, not radii, stand for amounts; the server's sizes are radii already. Crowded pictures get smaller circles.
     const most = content.vertices.size > 150 ? RADIUS_MAX * 0.75 : RADIUS_MAX;
-    const power = paint ? 0.5 : 1;
-    const span = Math.max(range.high, 0) ** power || 1;
+    const part = (size: number): number => (paint ? Math.sqrt(Math.max(size, 0) / (range.high || 1)) : (size - range.low) / (range.high - range.low || 1));
     return (vertex) => {
-        const share = Math.max(amount(vertex), 0) ** power / span;
+        const share = part(amount(vertex));
         return Number.isFinite(share) ? RADIUS_MIN + share * (most - RADIUS_MIN) : RADIUS_MIN;
     };
 }
