@@ -1,11 +1,12 @@
 """One page in a headless Chromium, with what all steps need: waiting for a sentence, pictures, what the console said."""
 
+import gzip
 import re
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, Playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Route
 
 WAIT_MS = 30_000
 
@@ -16,10 +17,26 @@ def launch(playwright: Playwright, program: str, webgl: bool = True) -> Browser:
     return playwright.chromium.launch(executable_path=program, args=[drawing, "--no-sandbox"])
 
 
+def replace_page(context: BrowserContext, built: Path) -> None:
+    """Takes the page from the folder where it was built, and its headers from the program."""
+
+    def answer(route: Route) -> None:
+        response = route.fetch()
+        name = route.request.url.split("/")[-1] or "index.html"
+        headers = {key: value for key, value in response.headers.items() if key not in ("content-encoding", "content-length")}
+        route.fulfill(response=response, headers=headers, body=gzip.decompress((built / f"{name}.gz").read_bytes()))
+
+    context.route(re.compile(r"^http://[^/]+/(app\.js|app\.css)?$"), answer)
+
+
 class Screen:
-    def __init__(self, browser: Browser, pictures: Path | None, dark: bool = False) -> None:
-        context = browser.new_context(
-            viewport={"width": 1440, "height": 900}, color_scheme="dark" if dark else "light", accept_downloads=True)
+    built: Path | None = None
+    """Where the page was built, if it is not that of the program."""
+
+    def __init__(self, browser: Browser, pictures: Path | None) -> None:
+        context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light", accept_downloads=True)
+        if Screen.built is not None:
+            replace_page(context, Screen.built)
         context.set_default_timeout(WAIT_MS)
         self.page: Page = context.new_page()
         self.pictures = pictures

@@ -109,10 +109,12 @@ def main() -> int:
     parser.add_argument("--esker", type=Path, required=True, help="the program")
     parser.add_argument("--chromium", default=shutil.which("chromium"), help="the browser [default: chromium]")
     parser.add_argument("--pictures", type=Path, help="folder for pictures of the page")
+    parser.add_argument("--built", type=Path, help="take the page from this folder, such as web/dist, instead of the program")
     parser.add_argument("--only", choices=GROUPS, help="the steps on one database only")
     options = parser.parse_args()
     if options.pictures is not None:
         options.pictures.mkdir(parents=True, exist_ok=True)
+    Screen.built = options.built
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browsers = Browsers(playwright, options.chromium)

@@ -34,7 +34,7 @@ export class Stage {
             : null;
         this.table = tablePanel(app);
         this.element = el('section', { class: 'stage', 'aria-label': 'Graph' }, this.tools(),
-            el('div', { class: 'halves' }, el('div', { class: 'canvas' }, this.container, this.legend), this.table.element), this.measure);
+            el('div', { class: 'halves' }, el('div', { class: 'canvas' }, this.legend, this.container), this.table.element), this.measure);
         app.store.listen((state, before) => {
             if (changesContent(state, before)) void this.load();
             if (state.selected !== before.selected) this.select(state.selected);

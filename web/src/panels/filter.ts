@@ -2,6 +2,7 @@
 
 import { button, choice, el, field, put } from '../dom/element';
 import type { App } from '../state/app';
+import { numericProperties } from '../state/properties';
 
 export function filterPanel(app: App): HTMLElement {
     const chips = el('ul', { class: 'chips', 'aria-label': 'Conditions' });
@@ -41,8 +42,10 @@ export function filterPanel(app: App): HTMLElement {
 
 /** A condition on a property that this database has. */
 function example({ database }: App): string {
-    const property = database.edge_properties[0] ?? null;
-    if (property) return property.type === 'text' ? `${property.name} = 'a'` : `${property.name} > 1`;
+    const numbers = numericProperties(database.edge_properties);
+    if (numbers.length > 0) return `${numbers[0][0]} > 1`;
+    const text = database.edge_properties.find(({ type }) => type === 'text');
+    if (text) return `${text.name} = 'a'`;
     const vertex = database.vertex_properties[0] ?? null;
     return vertex ? `source.${vertex.name} is not null` : 'Condition';
 }

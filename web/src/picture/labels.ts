@@ -28,6 +28,13 @@ export function shortened(label: string): string {
     return label.length > CHARACTERS_MAX ? `${label.slice(0, CHARACTERS_MAX - 1)}…` : label;
 }
 
+/** Where a label begins: to the right of its vertex, or to the left where the picture ends. */
+function beside(context: CanvasRenderingContext2D, vertex: { x: number; y: number; size: number }, width: number): number {
+    const right = vertex.x + vertex.size + 4;
+    const end = context.canvas.clientWidth;
+    return right + width > end && vertex.x < end ? vertex.x - vertex.size - 4 - width : right;
+}
+
 export class Labels {
     private room = new LabelRoom();
 
@@ -41,8 +48,9 @@ export class Labels {
         const size = settings.labelSize;
         context.font = `${settings.labelWeight} ${size}px ${settings.labelFont}`;
         const label = shortened(data.label);
-        const left = data.x + data.size + 3;
-        if (!this.room.take(left, data.y, context.measureText(label).width, size, data.forceLabel === true)) return;
+        const width = context.measureText(label).width;
+        const left = beside(context, data, width);
+        if (!this.room.take(left, data.y, width, size, data.forceLabel === true)) return;
         context.lineWidth = 3;
         context.lineJoin = 'round';
         context.strokeStyle = theme().ground;
@@ -61,10 +69,11 @@ export const drawHover: NodeHoverDrawingFunction = (context, data, settings) => 
         const width = context.measureText(label).width;
         context.fillStyle = ground;
         context.globalAlpha = 0.92;
-        context.fillRect(data.x + data.size + 2, data.y - size * 0.8, width + 8, size * 1.6);
+        const left = beside(context, data, width);
+        context.fillRect(left - 3, data.y - size * 0.8, width + 6, size * 1.6);
         context.globalAlpha = 1;
         context.fillStyle = text;
-        context.fillText(label, data.x + data.size + 6, data.y + size / 3);
+        context.fillText(label, left, data.y + size / 3);
     }
     context.strokeStyle = ring;
     context.lineWidth = 2;

@@ -26,7 +26,7 @@ export interface Look {
     legend: { title: string; lines: LegendLine[]; note: string };
 }
 
-const RADIUS_MIN = 3;
+const RADIUS_MIN = 4;
 const RADIUS_MAX = 15;
 
 /** The extent of numbers. Null if there are none. */
