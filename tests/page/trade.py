@@ -152,6 +152,7 @@ def table_takes_over(screen: Screen) -> None:
     assert screen.page.locator("#picture").is_hidden()
     screen.until("the table has no rows", lambda: screen.page.locator("#table tbody tr").count() == 200)
     screen.picture("table")
+    screen.unfold("#drawing")
     screen.page.get_by_label("Vertices at most").select_option("200")
     screen.ready()
 

@@ -7,7 +7,7 @@ import { fail } from '../dom/announce';
 import { button, el, put, settled } from '../dom/element';
 import { count } from '../dom/words';
 import type { App } from '../state/app';
-import { selection } from '../state/state';
+import { differs, selection } from '../state/state';
 import { bars } from './bars';
 
 const STEPS = 60;
@@ -37,15 +37,15 @@ export class Brush {
         this.slides(this.handles.to, 'End of the window', { from: false, to: true });
         app.store.listen((state, before) => {
             if (state.window !== before.window) this.read();
-            if (state.at !== before.at) void this.load();
+            if (differs(state, before, ['at', 'where', 'kind'])) void this.load();
         });
     }
 
     async load(): Promise<void> {
         if (!this.app.database.event_times) return;
-        const { at } = selection(this.app.state, this.app.database.latest);
+        const { at, where, kind } = selection(this.app.state, this.app.database.latest);
         try {
-            const { counts, limits } = await getJson<WindowCounts>('window', { steps: STEPS, at });
+            const { counts, limits } = await getJson<WindowCounts>('window', { steps: STEPS, at, where, kind });
             if (counts.length === 0 || limits.length !== counts.length + 1) return;
             [this.counts, this.limits] = [counts, limits];
             this.element.hidden = false;
