@@ -427,7 +427,9 @@ impl<W: Weight> Visitor<W> for PullPaired<'_> {
     }
 
     fn visit(&self, _: &mut FlowWorker, v: VertexId, piece: Piece<'_, W>) -> Flow {
-        let sum = piece.targets.iter().map(|&u| self.0.given(u)).sum();
+        let given = piece.targets.iter().map(|&u| self.0.given(u));
+        // What is given may be negative, and is so in two's complement.
+        let sum = given.fold(0, u64::wrapping_add);
         self.0.add(v, sum, piece.exclusive);
         Flow::More
     }

@@ -61,6 +61,11 @@ impl AlertArgs {
         format!("alert={condition:?} new={} exec={:?}", self.alert_new, self.exec)
     }
 
+    /// Whether new rows raise alerts.
+    pub(crate) fn tells_new(&self) -> bool {
+        self.alert_new
+    }
+
     /// Whether alerts are printed, and rows are not.
     pub(crate) fn replaces_rows(&self) -> bool {
         self.rule().is_some() && self.exec.is_none()

@@ -41,7 +41,7 @@ pub(crate) struct ChoiceArgs {
 /// The options of a window need `--window`.
 pub(crate) fn needs_window(argument: Arg) -> Arg {
     let name = argument.get_id().as_str();
-    let of_window = WindowArgs::NAMES.contains(&name) || name == "time";
+    let of_window = WindowArgs::NAMES.contains(&name) || ["time", "timezone"].contains(&name);
     if of_window { argument.requires("window") } else { argument }
 }
 

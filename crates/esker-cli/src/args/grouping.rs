@@ -67,6 +67,11 @@ pub(crate) struct SortArgs {
 }
 
 impl GroupArgs {
+    /// Whether rows have keys by which they are told apart.
+    pub(crate) fn has_keys(&self) -> bool {
+        !self.group_by.is_empty()
+    }
+
     /// Whether groups are asked for, not a list.
     pub(crate) fn asks(&self) -> bool {
         !self.group_by.is_empty() || !self.measures.measures().is_empty()
@@ -102,6 +107,17 @@ impl SortArgs {
     pub(crate) fn order(&self) -> GroupOrder {
         let ascending = self.ascending.then_some(true).or(self.descending.then_some(false));
         GroupOrder { column: self.sort.clone(), ascending, top: self.top }
+    }
+
+    /// That of groups; without groups, measures are one row, which has no order.
+    pub(crate) fn order_of_groups(&self, has_groups: bool) -> Result<GroupOrder, Failure> {
+        let order = self.order();
+        let has_order = order.column.is_some() || order.ascending.is_some() || order.top.is_some();
+        if has_order && !has_groups {
+            let message = "--sort, --ascending, --descending and --top have no effect on measures of all rows, which are one row: --group-by makes groups";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+        Ok(order)
     }
 
     /// That of a list, of which a table for people shows the first rows; and whether it is such a table.

@@ -255,6 +255,10 @@ fn fields<'a>(fields: impl Iterator<Item = Option<Cow<'a, str>>>, plain: Option<
             Some(field) => push_quoted(&mut line, field.as_bytes(), b','),
         }
     }
+    if line.is_empty() {
+        // Readers skip an empty line, and so a row of one field without a value.
+        line.extend_from_slice(b"\"\"");
+    }
     String::from_utf8_lossy(&line).into_owned()
 }
 
@@ -266,6 +270,7 @@ mod tests {
 
     #[test]
     fn fields_of_csv_are_quoted_where_they_need_it() {
+        assert_eq!(fields(std::iter::once(None), None), "\"\"");
         let row = json!(["a", "b,c", "say \"x\"", null, 1.5, " a", "", "NA", "none"]);
         let row = row.as_array().unwrap();
         let expected = "a,\"b,c\",\"say \"\"x\"\"\",,1.5,\" a\",\"\",\"NA\",";

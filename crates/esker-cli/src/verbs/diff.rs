@@ -54,7 +54,7 @@ pub(crate) struct DiffCommand {
     /// database, the output then removes the same ones of parallel edges
     #[arg(long)]
     edge_ids: bool,
-    /// Form of the differences [default: that of the name of the output, such as .csv, else script]
+    /// Form of the differences [default: that of the name of the output, .csv, .json or .jsonl, else script]
     #[arg(long, value_enum, value_name = "FORM")]
     format: Option<DiffForm>,
     /// The same as --format json
@@ -84,16 +84,18 @@ enum DiffForm {
 }
 
 impl DiffForm {
-    /// What the name of a file says, before the ending of its compression.
-    fn of_name(path: &Path) -> Self {
-        let name = path.to_string_lossy();
+    /// What the name of a file says, before the ending of its compression; `None` for the ending of another
+    /// form.
+    fn of_name(path: &Path) -> Option<Self> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
         let name =
             [".gz", ".zst", ".bz2"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
         match name.rsplit_once('.') {
-            Some((_, "csv")) => Self::Csv,
-            Some((_, "json")) => Self::Json,
-            Some((_, "jsonl")) => Self::Jsonl,
-            _ => Self::Script,
+            Some((_, "csv")) => Some(Self::Csv),
+            Some((_, "json")) => Some(Self::Json),
+            Some((_, "jsonl")) => Some(Self::Jsonl),
+            None | Some((_, "txt")) => Some(Self::Script),
+            Some(_) => None,
         }
     }
 
@@ -149,8 +151,19 @@ impl DiffCommand {
     }
 
     fn form(&self) -> Result<DiffForm, Failure> {
-        let of_file = || self.file().map_or(DiffForm::Script, DiffForm::of_name);
-        let form = if self.json { DiffForm::Json } else { self.format.unwrap_or_else(of_file) };
+        let of_file = || {
+            match self.file() {
+            None => Ok(DiffForm::Script),
+            Some(file) => DiffForm::of_name(file).ok_or_else(|| {
+                Failure::Usage(format!(
+                    "{} has no ending of a form of differences: use .csv, .json, .jsonl, .txt, or name the form with --format",
+                    file.display()
+                ))
+            }),
+        }
+        };
+        let given = if self.json { Some(DiffForm::Json) } else { self.format };
+        let form = given.map_or_else(of_file, Ok)?;
         match form {
             DiffForm::Csv | DiffForm::Jsonl if self.summary => {
                 Err(Failure::Usage("--summary has the form of text or of --json".to_owned()))

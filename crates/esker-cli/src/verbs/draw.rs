@@ -134,6 +134,7 @@ impl DrawCommand {
             false => Scene::around(graph, &middle, self.hops, self.vertices, &run)?,
         };
         let (shown, found, edges) = (scene.vertices.len(), scene.found, scene.edges.len());
+        let at_least = if scene.is_cut_short { "at least " } else { "" };
         let bar = Bar::spinner(false);
         bar.set("draw", 0.0, String::new());
         let picture = Picture::new(graph, scene, self.arrangement(), &self.look(), &run);
@@ -155,7 +156,7 @@ impl DrawCommand {
         let (vertices, edges) =
             (counted(shown as u64, "vertex", "vertices"), counted(edges as u64, "line", "lines"));
         text::remark(&match shown < found {
-            true => format!("{shown} of {found} vertices, {edges}: --vertices N shows more"),
+            true => format!("{shown} of {at_least}{found} vertices, {edges}: --vertices N shows more"),
             false => format!("{vertices}, {edges}"),
         });
         Ok(())

@@ -89,7 +89,7 @@ impl EdgesCommand {
             by: self.groups.keys()?,
             every: self.every,
             measures: self.groups.measures(),
-            order: self.sort.order(),
+            order: self.sort.order_of_groups(self.groups.has_keys() || self.every.is_some())?,
         };
         let table = group_edges(&selected.view, times.as_ref(), &query, &run)?;
         let mut rows = RowTable::of(&table.columns);

@@ -201,13 +201,20 @@ impl FollowCommand {
     /// Refuses options that make no sense together.
     fn check(&self, entry: &Entry) -> Outcome {
         let rows = &self.rows;
-        self.alerts.check(rows.given(), &[("--top", rows.top.is_some())])?;
+        let replaced =
+            [("--top", rows.top.is_some()), ("--initial", rows.initial && !self.alerts.tells_new())];
+        self.alerts.check(rows.given(), &replaced)?;
         if self.alerts.min_change.is_some() && rows.top.is_some() && self.alerts.rule().is_none() {
             let message =
                 "--min-change has no effect: --top prints the first rows of each version as they are";
             return Err(Failure::Usage(message.to_owned()));
         }
         let is_of_figures = !entry.has_rows();
+        if rows.top.is_some() && is_of_figures {
+            let (name, figures) = (entry.name, entry.figures.join(", "));
+            let message = format!("--top has no effect: {name} answers with figures only ({figures})");
+            return Err(Failure::Usage(message));
+        }
         if self.alerts.min_change.is_some() && is_of_figures {
             let (name, figures) = (entry.name, entry.figures.join(", "));
             let message = format!("--min-change has no effect: {name} answers with figures only ({figures})");

@@ -110,11 +110,11 @@ impl PathCommand {
     }
 }
 
-/// A length as JSON; an integer of more than 64 bits as a float.
+/// A length as JSON; an integer that does not fit in 64 bits as a text, which is exact.
 fn length_json(length: PathLength) -> Value {
     match length {
         PathLength::Whole(whole) => {
-            i64::try_from(whole).map_or_else(|_| json!(whole as f64), |whole| json!(whole))
+            u64::try_from(whole).map_or_else(|_| json!(whole.to_string()), |whole| json!(whole))
         }
         PathLength::Real(real) => json!(real),
     }

@@ -61,7 +61,7 @@ const SHOWN: usize = 10;
   esker run pagerank web.esker --top 10
   esker run bfs web.esker --source alice --output depths.parquet
   esker run wcc web.esker --memory 2GiB --explain
-  esker run leiden web.esker --store group   # then --where 'source.group = target.group'
+  esker run leiden web.esker --as-undirected --store group
   esker run wcc edges.txt.gz --output - | head")]
 pub(crate) struct RunCommand {
     #[command(flatten)]

@@ -59,7 +59,7 @@ impl VerticesCommand {
             by: self.groups.keys()?,
             every: None,
             measures: self.groups.measures(),
-            order: self.sort.order(),
+            order: self.sort.order_of_groups(self.groups.has_keys())?,
         };
         let table = group_vertices(&version, &conditions, &query, &run)?;
         let mut rows = RowTable::of(&table.columns);

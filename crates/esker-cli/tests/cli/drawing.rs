@@ -84,3 +84,39 @@ fn pictures_that_make_no_sense_are_refused() {
     place.fails(2, "draw friends.esker -o z.svg --positions z.svg", "two files");
     assert!(!place.path().join("z.svg").exists());
 }
+
+#[test]
+fn an_edge_from_a_vertex_to_itself_is_one_edge() {
+    let place = Place::new();
+    place.file("loops.txt", "a a\nb b\nb b\nc d\n");
+    for options in ["", "--undirected", "--no-in-edges"] {
+        place.ok(&format!("import loops.txt loops.esker --duplicates keep --force {options}"));
+        let svg = place.ok("draw loops.esker");
+        for note in ["<title>a\n1 edge<", "<title>b\n2 edges<"] {
+            assert!(svg.contains(note), "{options}: {note}: {svg}");
+        }
+    }
+}
+
+#[test]
+fn sizes_below_zero_differ_too_and_vertices_left_out_are_said() {
+    let place = Place::new();
+    place.file("n.txt", "a b\nc d\nb c\n");
+    place.ok("import n.txt n.esker");
+    place.file("debts.csv", "id,debt\na,-100\nb,-10\nc,-1\n");
+    place.ok("set n.esker debts.csv");
+    let svg = place.ok("draw n.esker --size debt");
+    let radius = |id: &str| -> f64 {
+        let circle = svg.lines().find(|line| line.ends_with(&format!("<title>{id}"))).unwrap();
+        let from = circle.split_once(" r=\"").unwrap().1;
+        from[..from.find('"').unwrap()].parse().unwrap()
+    };
+    assert!(radius("c") > radius("b") && radius("b") > radius("a"), "{svg}");
+    assert_eq!(radius("d").to_bits(), radius("a").to_bits(), "no value is as small as the least");
+    let said = |options: &str| {
+        let output = place.command(&format!("draw n.esker --ego a {options}")).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(said("--hops 3 --vertices 2").contains("2 of at least 3 vertices"));
+    assert!(said("--hops 2 --vertices 2").contains("2 of 3 vertices"));
+}

@@ -264,3 +264,26 @@ fn a_graph_without_edges_has_no_shares_of_edges() {
     assert!(!info.contains("bytes/arc"), "{info}");
     assert_eq!(place.json("run pagerank g.esker --json")["answers"]["error"], 0.0);
 }
+
+/// Options that rows, groups or a picture could have, where there are none.
+#[test]
+fn an_option_of_rows_is_refused_where_there_is_nothing_for_it() {
+    let place = Place::new();
+    place.file("a.csv", "source,target,w\na,b,1\nb,c,2\n");
+    place.ok("import a.csv g.esker");
+    for (line, told) in [
+        ("edges g.esker --count --ascending", "--sort, --ascending, --descending and --top have no effect"),
+        ("edges g.esker --sum w --top 3", "--group-by makes groups"),
+        ("vertices g.esker --count --sort count", "--group-by makes groups"),
+        ("follow wcc g.esker --once --initial --alert size>1", "--initial has no effect"),
+        ("follow degrees g.esker --once --timezone Europe/Berlin", "--window"),
+        ("follow triangles g.esker --once --top 3", "--top has no effect"),
+        ("diff g.esker 1 1 -o d.parquet", "use .csv, .json, .jsonl, .txt"),
+    ] {
+        place.fails(2, line, told);
+    }
+    assert!(!place.path().join("d.parquet").exists());
+    // With these, it has an effect.
+    place.ok("edges g.esker --count --group-by source --ascending");
+    place.ok("follow degrees g.esker --once --initial --alert-new");
+}

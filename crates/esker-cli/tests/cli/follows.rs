@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 
+use esker::graph::random::Random;
+
 use crate::place::{Place, limited};
 
 fn graph() -> Place {
@@ -566,4 +568,39 @@ fn a_state_outlives_weights_that_the_answer_does_not_read_and_is_refused_where_i
     let [rows, said] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
     assert_eq!(rows, "version,vertex,old,new\n2,1,,0.0\n2,2,,3.0\n2,3,,3.5\n");
     assert!(said.contains("the weights have another type since"), "{said}");
+}
+
+/// What a vertex gives its neighbours may be less than before: sums over tiles are of either sign.
+#[test]
+fn ranks_are_followed_alike_over_every_encoding() {
+    let place = Place::new();
+    let mut random = Random::new(5);
+    let mut edge = || format!("{} {}\n", random.below(9), random.below(9));
+    let (edges, later): (String, [String; 4]) =
+        ((0..12).map(|_| edge()).collect(), std::array::from_fn(|_| (0..4).map(|_| edge()).collect()));
+    place.file("edges.txt", &edges);
+    for direction in ["", "--undirected"] {
+        let mut answers = Vec::new();
+        for encoding in ["plain", "compressed", "tiles", "tiles --only"] {
+            place.ok(&format!(
+                "import edges.txt g.esker --force --ids text {direction} --encoding {encoding}"
+            ));
+            for edges in &later {
+                place.file("later.txt", edges);
+                place.ok("add g.esker later.txt");
+            }
+            let rows = place.ok("follow pagerank g.esker --from 1 --initial --once --format csv");
+            let mut ranks = BTreeMap::new();
+            for row in rows.lines().skip(1) {
+                let cells: Vec<_> = row.split(',').collect();
+                ranks.insert(cells[1].to_owned(), cells[3].parse::<f64>().unwrap());
+            }
+            answers.push(ranks);
+        }
+        for answer in &answers[1..] {
+            assert!(answer.keys().eq(answers[0].keys()));
+            let error: f64 = answer.values().zip(answers[0].values()).map(|(a, b)| (a - b).abs()).sum();
+            assert!(error < 1e-5, "{direction}: {error}");
+        }
+    }
 }

@@ -277,3 +277,46 @@ fn distributions_are_shown_as_bars() {
     assert!(place.ok("run pagerank w.esker --histogram").contains(" to "));
     assert_eq!(place.run("run triangles w.esker --histogram").status.code(), Some(2));
 }
+
+#[test]
+fn a_length_is_exact_or_refused() {
+    let place = Place::new();
+    place.file("far.csv", "from,to,far\nc,f,1e308\nf,g,1e308\nc,h,1e308\n");
+    place.ok("import far.csv far.esker --no-weight --property far");
+    place.fails(1, "path far.esker c g --weight far", "does not fit in a double");
+    let rows = place.ok("path far.esker c h --weight far --format csv");
+    assert_eq!(rows.trim_end().rsplit(',').next().unwrap().parse(), Ok(1e308));
+    let most = u64::MAX;
+    place.file("long.csv", &format!("from,to,long\na,b,{most}\na,x,{}\nx,b,1\nb,z,{most}\n", most - 2));
+    place.ok("import long.csv long.esker --no-weight --schema long:u64");
+    let rows = place.ok("path long.esker a b --weight long --count 2 --format csv");
+    let lengths: Vec<_> =
+        rows.lines().filter_map(|row| row.split_once(",b,")).map(|(_, length)| length).collect();
+    assert_eq!(lengths, [(most - 1).to_string(), most.to_string()]);
+    let beyond = u128::from(most) * 2 - 1;
+    assert!(place.ok("path long.esker a z --weight long --format csv").ends_with(&format!("z,{beyond}\n")));
+}
+
+/// Steps and measures keep their names.
+#[test]
+fn a_property_that_is_called_like_a_column_of_groups_has_another_name() {
+    let place = Place::new();
+    place.file("c.csv", "from,to,until,count,sum_w,w\n1,2,6,7,8,1\n1,3,1,7,9,2\n");
+    place.ok(
+        "import c.csv c.esker --no-weight --property until --property count --property sum_w --property w",
+    );
+    let first = |line: &str| place.ok(line).lines().take(2).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(
+        first("edges c.esker --every 2 --time until --time-unit s --group-by until --count --format csv"),
+        ["property.until,until,count", "1,1970-01-01T00:00:02Z,1"]
+    );
+    assert_eq!(
+        first("edges c.esker --group-by count --count --sum w --format csv"),
+        ["property.count,sum_w,count", "7,3,2"]
+    );
+    place.fails(2, "edges c.esker --group-by w,w --count", "would be there twice");
+    // A row of one field without a value is no empty line, which readers skip.
+    place.file("one.csv", "from,to,w\na,b,\n");
+    place.ok("import one.csv one.esker --no-weight --schema w:i64");
+    assert_eq!(place.ok("edges one.esker --min w --format csv"), "min_w\n\"\"\n");
+}

@@ -55,7 +55,11 @@ pub(super) struct Looks {
 impl Looks {
     pub(super) fn of(graph: LocalGraph<'_>, scene: &Scene, look: &Look, run: &Run) -> Result<Self> {
         let version = graph.version();
-        let degrees = scene.vertices.iter().map(|&v| degree_of(graph, v)).collect::<Result<Vec<_>>>()?;
+        let mut degrees = scene.vertices.iter().map(|&v| degree_of(graph, v)).collect::<Result<Vec<_>>>()?;
+        // An edge from a vertex to itself leaves it and comes to it, and is one edge.
+        for edge in scene.edges.iter().filter(|edge| scene.counts_loops_twice && edge.source == edge.target) {
+            degrees[edge.source as usize] -= edge.count as usize;
+        }
         let mut notes: Vec<String> = degrees
             .iter()
             .map(|&degree| format!("{degree} {}", if degree == 1 { "edge" } else { "edges" }))
@@ -64,8 +68,14 @@ impl Looks {
             None => degrees.iter().map(|&degree| degree as f64).collect(),
             Some(name) => numbers(version, name, scene, &mut notes)?,
         };
-        let greatest = sizes.iter().copied().fold(0.0, f64::max);
-        let share = |size: &f64| if greatest > 0.0 { size.max(0.0) / greatest } else { 0.5 };
+        // Numbers of both signs are from the least to the greatest.
+        let least = sizes.iter().copied().fold(0.0, f64::min);
+        let greatest = sizes.iter().copied().fold(0.0, f64::max) - least;
+        let share = |size: &f64| match greatest > 0.0 {
+            true if size.is_nan() => 0.0,
+            true => (size - least) / greatest,
+            false => 0.5,
+        };
         let sizes = sizes.iter().map(share).collect();
         let (colours, legend) = match &look.paint {
             Paint::Plain => (vec![COLOURS[0].to_owned(); scene.vertices.len()], Vec::new()),
@@ -98,10 +108,10 @@ fn number(name: &str, value: &PropertyValue<'_>) -> Result<f64> {
     number.ok_or_else(|| Error::usage(format!("a size is a number, and {name:?} has the value {value}")))
 }
 
-/// Numbers of vertices; a vertex without a value has 0.
+/// Numbers of vertices; a vertex without a value has NaN.
 fn numbers(version: &Version, name: &str, scene: &Scene, notes: &mut [String]) -> Result<Vec<f64>> {
     let found = values(version, name, scene, notes, |value| number(name, value))?;
-    Ok(found.into_iter().map(|number| number.unwrap_or(0.0)).collect())
+    Ok(found.into_iter().map(|number| number.unwrap_or(f64::NAN)).collect())
 }
 
 type Painted = (Vec<String>, Vec<(String, String)>);

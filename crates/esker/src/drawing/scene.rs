@@ -32,6 +32,10 @@ pub struct Scene {
     /// The number of vertices that there are in the graph, or so near; of those beyond a distance at which
     /// some are left out, none is counted.
     pub found: usize,
+    /// Whether steps ended early, as some vertices were left out: there may be more than were found.
+    pub is_cut_short: bool,
+    /// Whether an edge from a vertex to itself counts at both its ends.
+    pub(super) counts_loops_twice: bool,
 }
 
 impl Scene {
@@ -57,7 +61,7 @@ impl Scene {
             }
         }
         let vertices = kept.into_sorted_vec().into_iter().map(|Reverse((_, Reverse(v)))| v).collect();
-        Self::of(graph, vertices, found, run)
+        Self::of(graph, vertices, found, false, run)
     }
 
     /// Vertices and what is at most `hops` steps from them, along and against edges: `most` vertices, those
@@ -82,8 +86,8 @@ impl Scene {
                 vertices.len()
             )));
         }
-        let mut frontier = 0..vertices.len();
-        for _ in 0..hops {
+        let (mut frontier, mut is_cut_short) = (0..vertices.len(), false);
+        for hop in 1..=hops {
             let mut next = Vec::new();
             for &v in &vertices[frontier.clone()] {
                 run.check()?;
@@ -100,17 +104,25 @@ impl Scene {
             next.sort_unstable();
             vertices.extend(next.into_iter().take(room).map(|(_, v)| v));
             if is_cut || frontier.is_empty() {
+                is_cut_short = is_cut && hop < hops;
                 break;
             }
         }
-        Self::of(graph, vertices, met.len(), run)
+        Self::of(graph, vertices, met.len(), is_cut_short, run)
     }
 
-    fn of(graph: LocalGraph<'_>, vertices: Vec<VertexId>, found: usize, run: &Run) -> Result<Self> {
-        if vertices.is_empty() {
+    fn of(
+        graph: LocalGraph<'_>,
+        vertices: Vec<VertexId>,
+        found: usize,
+        is_cut_short: bool,
+        run: &Run,
+    ) -> Result<Self> {
+        let Some(&first) = vertices.first() else {
             return Err(Error::usage("there is no vertex to draw".to_owned()));
-        }
+        };
         let is_directed = graph.version().is_directed();
+        let counts_loops_twice = is_directed && crate::local::degrees(graph, first)?.1.is_some();
         let places: HashMap<VertexId, u32> = vertices.iter().copied().zip(0..).collect();
         let mut counts = BTreeMap::<(u32, u32), u32>::new();
         for (&v, source) in vertices.iter().zip(0..) {
@@ -123,7 +135,8 @@ impl Scene {
             }
         }
         let edge = |((source, target), count)| SceneEdge { source, target, count };
-        Ok(Self { vertices, edges: counts.into_iter().map(edge).collect(), is_directed, found })
+        let edges = counts.into_iter().map(edge).collect();
+        Ok(Self { vertices, edges, is_directed, found, is_cut_short, counts_loops_twice })
     }
 
     /// What is placed.
@@ -133,7 +146,8 @@ impl Scene {
     }
 }
 
-/// The number of edges of a vertex, of both directions if both are stored.
+/// The number of edges of a vertex, of both directions if both are stored; an edge from it to itself counts
+/// in each.
 pub(super) fn degree_of(graph: LocalGraph<'_>, v: VertexId) -> Result<usize> {
     let (out, incoming) = crate::local::degrees(graph, v)?;
     let is_directed = graph.version().is_directed();

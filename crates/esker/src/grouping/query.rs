@@ -9,15 +9,18 @@ use crate::window::Span;
 impl GroupQuery {
     /// Refuses a key or a measure that is asked for twice.
     pub(crate) fn expect_each_once(&self) -> Result<()> {
-        let keys = self.by.iter().map(GroupKey::to_string);
-        let mut names: Vec<String> = keys.chain(self.measures.iter().map(Measure::column)).collect();
-        names.sort_unstable();
-        match names.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => {
-                Err(Error::usage(format!("the column {:?} would be there twice: ask for it once", pair[0])))
+        let keys: Vec<String> = self.by.iter().map(GroupKey::to_string).collect();
+        let measures = self.measures.iter().map(Measure::column).collect();
+        for mut names in [keys, measures] {
+            names.sort_unstable();
+            if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+                let name = &pair[0];
+                return Err(Error::usage(format!(
+                    "the column {name:?} would be there twice: ask for it once"
+                )));
             }
-            None => Ok(()),
         }
+        Ok(())
     }
 }
 

@@ -80,9 +80,14 @@ pub struct GroupOrder {
 
 /// Names, each once: one that was there before becomes `property.NAME`.
 pub(super) fn told_apart(names: impl Iterator<Item = String>) -> Vec<String> {
+    beside(&[], names)
+}
+
+/// The same beside names that are taken.
+fn beside(taken: &[String], names: impl Iterator<Item = String>) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
     for mut name in names {
-        while told.contains(&name) {
+        while told.contains(&name) || taken.contains(&name) {
             name.insert_str(0, "property.");
         }
         told.push(name);
@@ -116,8 +121,14 @@ impl Groups {
         if keys.is_empty() && self.measures().is_empty() {
             return Err(Error::usage("nothing is asked of all rows: ask for a measure, such as their count"));
         }
-        let names = keys.iter().enumerate().map(|(place, key)| key.name(by.get(place)));
-        let columns = told_apart(names.chain(self.measures().iter().map(MeasureColumn::name)));
+        // Steps and measures keep their names, and a property that is called so has another.
+        let measures: Vec<String> = self.measures().iter().map(MeasureColumn::name).collect();
+        let steps = keys.iter().filter(|key| matches!(key, KeyColumn::Step(_))).map(|key| key.name(None));
+        let taken: Vec<String> = measures.iter().cloned().chain(steps).collect();
+        let named = by.iter().map(GroupKey::to_string);
+        let mut columns = beside(&taken, named);
+        columns.extend(keys.iter().skip(by.len()).map(|key| key.name(None)));
+        columns.extend(measures);
         let place = match &order.column {
             Some(column) => place_of(column, &columns)?,
             None => match keys.iter().position(|key| matches!(key, KeyColumn::Step(_))) {

@@ -43,7 +43,7 @@ use crate::error::{Error, Result};
 /// # Errors
 /// [`Error::Usage`] for a weight that is a text, an edge with a negative weight, anywhere in the graph, an
 /// end that is to be avoided, and a direction that needs in-edges where none are stored; cancellation;
-/// [`esker_store::Error::Corrupt`].
+/// [`esker_store::Error::Invalid`] for a length beyond a double; [`esker_store::Error::Corrupt`].
 pub fn paths<'a>(
     graph: impl Into<LocalGraph<'a>>,
     from: VertexId,
@@ -71,8 +71,12 @@ pub fn paths<'a>(
     let mut candidates: BTreeSet<(PathLength, Path)> =
         first.into_iter().map(|path| (path.length(), path)).collect();
     while found.len() < options.count
-        && let Some((_, path)) = candidates.pop_first()
+        && let Some((length, path)) = candidates.pop_first()
     {
+        if !f64::from(length).is_finite() {
+            // Its order among others as long is not known either.
+            return Err(esker_store::Error::invalid("the length of a path does not fit in a double").into());
+        }
         found.push(path);
         if found.len() < options.count {
             ways.deviate(&found, options.max_steps, &mut candidates)?;
