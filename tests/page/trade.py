@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from urllib.parse import unquote
 
 from browser import Screen
 from databases import COMMAS, EVIL, HUB, Trade, change
@@ -82,8 +83,8 @@ def window(screen: Screen, made: Trade) -> None:
     screen.ready()
     screen.until("a window leaves all neighbours", lambda: " of 897" not in screen.text("#neighbors-shown"))
     found = int(re.search(r"of (\d+) shown", screen.text("#neighbors-shown")).group(1))
-    limit = re.search(r"to (\S+):", screen.text("#window-told")).group(1)
-    expected = neighbours(made, lambda kind, amount, when: when.strftime("%Y-%m-%dT%H:%M:%S") < limit)
+    limit = unquote(screen.page.url).split("window=")[1].split("&")[0].split("..")[1]
+    expected = neighbours(made, lambda kind, amount, when: when.strftime("%Y-%m-%dT%H:%M:%SZ") <= limit)
     assert found == len(expected), f"{found} neighbours before {limit}, but {len(expected)} in the input"
     before = screen.text("#window-told")
     region = screen.page.get_by_role("slider", name="Window of event times")
@@ -174,7 +175,6 @@ def cancelled(screen: Screen, served: Served, algorithm: str) -> None:
     screen.page.select_option("#algorithm", algorithm)
     screen.until("there is no estimate", lambda: screen.text("#estimate") != "")
     screen.page.click("#run")
-    screen.page.wait_for_selector("#progress progress")
-    screen.picture("progress")
+    screen.page.wait_for_selector("#progress progress", state="attached")
     screen.page.click("#cancel")
     screen.says("#progress", "Cancelled.")

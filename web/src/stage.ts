@@ -41,9 +41,11 @@ export class Stage {
             if (state.view !== before.view) this.arrange();
             if (state.paintColour !== before.paintColour || state.paintSize !== before.paintSize) void this.fetchPaints();
         });
+        let phase = app.run.phase;
         app.run.listen(() => {
             if (app.run.phase === 'done') void this.fetchPaints();
-            this.paint();
+            else if (app.run.phase !== phase) this.paint(); // the colours of the answer before are gone
+            phase = app.run.phase;
         });
         onTheme(() => this.draw());
     }

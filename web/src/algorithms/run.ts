@@ -9,6 +9,8 @@ import { selectionBody } from '../state/state';
 
 export type Phase = 'none' | 'running' | 'done' | 'failed' | 'cancelled';
 
+/** Progress is drawn no more often: a fast run tells it thousands of times a second. */
+const PROGRESS_MS = 100;
 /** So many ids fit an address. */
 const IDS_A_CALL = 100;
 const GROUPS = 7;
@@ -77,11 +79,15 @@ export class Run {
     }
 
     private follow(id: string): void {
+        let drawn = 0;
         const events = new EventSource(`api/v1/runs/${id}/events`);
         const on = (name: string, act: (data: never) => void): void =>
             events.addEventListener(name, (event) => act(JSON.parse((event as MessageEvent<string>).data || '{}') as never));
         on('progress', (progress: { part: number | null; text: string }) => {
             this.progress = progress;
+            const now = performance.now();
+            if (now - drawn < PROGRESS_MS) return;
+            drawn = now;
             this.tell();
         });
         on('done', (done: Done) => {

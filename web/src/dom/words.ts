@@ -48,6 +48,12 @@ export function duration(seconds: number): string {
     return seconds < 120 ? `${Number(seconds.toPrecision(2))} s` : `${Math.round(seconds / 60)} min`;
 }
 
+/** A time as the server writes it, without what is zero: `2026-11-30T15:42:00Z` as `2026-11-30 15:42`. */
+export function shortTime(text: string): string {
+    return text.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d(\.\d+)?)?Z$/, (_, day: string, minutes: string, seconds = ':00') =>
+        [day, minutes === '00:00' && seconds === ':00' ? '' : ` ${minutes}${seconds === ':00' ? '' : seconds}`].join(''));
+}
+
 /** `2026-11-30 15:42`, in the local time zone. */
 export function time(ms: number): string {
     const date = new Date(ms);

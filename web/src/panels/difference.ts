@@ -24,7 +24,7 @@ export function differencePanel(app: App): { element: HTMLElement; renew(): void
         to.id = 'difference-to';
         keepingFocus(body, () => put(body, field('From version', from), field('To version', to),
             el('div', { class: 'actions' },
-                button('Show', () => app.store.change({ difference: { from: from.value, to: to.value } }), { id: 'difference-show' }),
+                button('Show', () => app.store.change({ difference: { from: from.value, to: to.value }, selected: null }), { id: 'difference-show' }),
                 app.state.difference && button('Close', () => app.store.change({ difference: null }), { id: 'difference-close' }))));
     };
     app.store.listen(({ difference }, before) => {

@@ -5,7 +5,7 @@ import { getJson } from '../api/client';
 import type { WindowCounts } from '../api/types';
 import { fail } from '../dom/announce';
 import { button, el, put, settled } from '../dom/element';
-import { count } from '../dom/words';
+import { count, shortTime } from '../dom/words';
 import type { App } from '../state/app';
 import { differs, selection } from '../state/state';
 import { bars } from './bars';
@@ -78,7 +78,7 @@ export class Brush {
         this.handles.from.style.left = percent(from);
         this.handles.to.style.left = percent(to);
         const edges = this.counts.slice(from, to).reduce((sum, one) => sum + one, 0);
-        const words = `${this.limits[from]} to ${this.limits[to]}: ${count(edges)} edges`;
+        const words = `${shortTime(this.limits[from])} to ${shortTime(this.limits[to])}: ${count(edges)} edges`;
         put(this.told, words);
         for (const [element, place] of [[this.region, from], [this.handles.from, from], [this.handles.to, to]] as const) {
             element.setAttribute('aria-valuenow', String(place));
