@@ -116,6 +116,7 @@ def versions(screen: Screen) -> None:
     screen.page.keyboard.press("ArrowLeft")
     screen.says("#version-told", "people")
     screen.page.wait_for_selector("#vertex [role=alert]")  # the vertex is no part of that version
+    screen.says("#measure", "the picture of before")
     screen.picture("version")
     screen.page.locator("#versions").get_by_role("button", name="Newest").click()
     screen.says("#version-told", "Version 4")

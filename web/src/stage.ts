@@ -64,16 +64,24 @@ export class Stage {
             const content = await load(this.app.state, this.app.database, signal);
             if (signal.aborted) return;
             calm();
+            delete this.element.dataset.stale;
             this.app.setContent(content);
             this.arrange();
             this.draw();
             performance.mark('picture');
             await this.fetchPaints();
         } catch (error) {
-            if (!signal.aborted) fail(error);
+            if (!signal.aborted) this.fail(error);
         } finally {
             if (!signal.aborted) this.element.setAttribute('aria-busy', 'false');
         }
+    }
+
+    /** Says why there is no picture of the state. The one before stays, pale: the person may want to go on from it. */
+    private fail(error: unknown): void {
+        fail(error);
+        this.element.dataset.stale = 'true';
+        put(this.measure, this.app.content.vertices.size > 0 ? 'This is the picture of before: what is chosen now cannot be shown.' : 'What is chosen cannot be shown.');
     }
 
     /** Picture, both, table, and again. */

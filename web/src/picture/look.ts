@@ -84,7 +84,7 @@ function ofScene(content: Content, colour: string): Pick<Look, 'vertexColour' | 
     const lines = content.legend.map((entry) => ({ text: entry.label, colour: entry.colour }));
     const plain = content.legend.length === 0 ? theme().plain : theme().other;
     const ungrouped = [...content.vertices.values()].some((vertex) => !colours.has(JSON.stringify(vertex.group)));
-    if (content.legend.length > 0 && ungrouped) lines.push({ text: 'others', colour: theme().other });
+    if (content.legend.length > 0 && ungrouped) lines.push({ text: 'added', colour: theme().other });
     return {
         vertexColour: (vertex) => colours.get(JSON.stringify(vertex.group)) ?? plain,
         legend: { title: colour === 'communities' ? 'Communities' : colour, lines, note: '' },
