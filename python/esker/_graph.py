@@ -621,6 +621,19 @@ class Graph(Algorithms):
 
         return PartView(self, some(kinds, "a kind of edges"), (), all_vertices)
 
+    def without(self, *vertices: Id) -> PartView:
+        """What is left without some vertices and their edges, for the algorithms, as ``esker run --what-if-without`` reads it. It is a way of
+        reading, not a copy; the other vertices stay.
+
+        >>> g.without("alice", "bob").wcc()
+
+        Args:
+            vertices: The ids of the vertices.
+        """
+        from ._parts import PartView, some
+
+        return PartView(self, (), (), False, some(vertices, "a vertex"))
+
     def group_by(
         self,
         *keys: str,

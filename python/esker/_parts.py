@@ -1,4 +1,4 @@
-"""The edges of a graph that are of some kinds, and those that meet conditions."""
+"""The edges of a graph that are of some kinds, those that meet conditions, and those without some vertices."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 
 
 class PartView(Algorithms):
-    """A part of the edges, from :meth:`Graph.where` and :meth:`Graph.of_kinds`, with every algorithm as a method. It is a way of reading, not a copy."""
+    """A part of the edges, from :meth:`Graph.where`, :meth:`Graph.of_kinds` and :meth:`Graph.without`, with every algorithm as a method. It is a
+    way of reading, not a copy."""
 
-    __slots__ = ("graph", "kinds", "conditions", "all_vertices", "_natives")
+    __slots__ = ("graph", "kinds", "conditions", "all_vertices", "left_out", "_natives")
 
-    def __init__(self, graph: Graph, kinds: tuple[str, ...], conditions: tuple[str, ...], all_vertices: bool) -> None:
+    def __init__(
+        self, graph: Graph, kinds: tuple[str, ...], conditions: tuple[str, ...], all_vertices: bool, left_out: tuple[Any, ...] = ()
+    ) -> None:
         for what, texts in (("a kind", kinds), ("a condition", conditions)):
             for text in texts:
                 if not isinstance(text, str):
@@ -34,18 +37,25 @@ class PartView(Algorithms):
         """The conditions, all of which each edge meets."""
         self.all_vertices: bool = bool(all_vertices)
         """Whether the vertices without such an edge are in it."""
+        self.left_out: tuple[Any, ...] = left_out
+        """The ids of vertices that are left out with their edges."""
         self._natives: dict[Any, Any] = {}
         self._native(None, False)
 
     def where(self, *conditions: str) -> PartView:
         """Those of these edges that meet more conditions, as :meth:`Graph.where` takes them."""
-        return PartView(self.graph, self.kinds, self.conditions + some(conditions, "a condition"), self.all_vertices)
+        return PartView(self.graph, self.kinds, self.conditions + some(conditions, "a condition"), self.all_vertices, self.left_out)
 
     def of_kinds(self, *kinds: str) -> PartView:
         """Those of these edges that are of some kinds."""
         if self.kinds:
             raise InvalidError(f"the edges are already those of {', '.join(self.kinds)}; name all kinds at once")
-        return PartView(self.graph, some(kinds, "a kind of edges"), self.conditions, self.all_vertices)
+        return PartView(self.graph, some(kinds, "a kind of edges"), self.conditions, self.all_vertices, self.left_out)
+
+    def without(self, *vertices: Any) -> PartView:
+        """These edges without some vertices and their edges."""
+        left_out = self.left_out + some(vertices, "a vertex")
+        return PartView(self.graph, self.kinds, self.conditions, self.all_vertices, left_out)
 
     @property
     def num_edges(self) -> int:
@@ -61,13 +71,19 @@ class PartView(Algorithms):
         vertices, edges = counted(self.num_vertices, "vertex", "vertices"), counted(self.num_edges, "edge")
         kinds = f" of {', '.join(self.kinds)}" if self.kinds else ""
         conditions = f" where {' and '.join(self.conditions)}" if self.conditions else ""
-        return f"<esker.PartView of {vertices} and {edges}{kinds}{conditions}>"
+        left_out = f" without {', '.join(map(str, self.left_out))}" if self.left_out else ""
+        return f"<esker.PartView of {vertices} and {edges}{kinds}{conditions}{left_out}>"
 
     def _native(self, weight: str | None, undirected: bool) -> Any:
         choice = weight, undirected
         if choice not in self._natives:
-            part = list(self.kinds), list(self.conditions), self.all_vertices
-            self._natives[choice] = part_view(self.graph._native, *part, choice, run_settings())
+            part = {
+                "kinds": list(self.kinds),
+                "conditions": list(self.conditions),
+                "without": [self.graph._existing_id_text(vertex) for vertex in self.left_out],
+                "all_vertices": self.all_vertices,
+            }
+            self._natives[choice] = part_view(self.graph._native, part, choice, run_settings())
         return self._natives[choice]
 
     def _call(self, algorithm: Algorithm, given: dict[str, Any]) -> Result:

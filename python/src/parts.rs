@@ -1,4 +1,5 @@
-//! Parts of a graph: edges of some kinds that meet conditions; and how many edges there are of each kind.
+//! Parts of a graph: edges of some kinds that meet conditions, without some vertices; and how many edges there
+//! are of each kind.
 
 use esker::Error;
 use esker::graph::Run;
@@ -17,18 +18,38 @@ use crate::output::row_order::VersionRows;
 use crate::settings::{Settings, ViewSettings};
 use crate::watch::watched_reading;
 
-/// The edges of some kinds, or of any if none is named, that meet all conditions.
-fn part_of(
-    view: View,
-    kinds: &[String],
-    conditions: &[Condition],
+/// What is read of a graph.
+#[derive(Default, FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct PartSettings {
+    /// Kinds of edges; of any if none is named.
+    kinds: Vec<String>,
+    /// Each edge meets all of them.
+    conditions: Vec<String>,
+    /// Ids of vertices that are left out with their edges.
+    without: Vec<String>,
     all_vertices: bool,
-    run: &Run,
-) -> Result<View, Error> {
-    match Conditions::with_kinds(conditions, kinds, view.version(), run)? {
-        Some(conditions) => Ok(view.filtered(conditions, None, all_vertices, run)?),
+}
+
+fn part_of(view: View, part: &PartSettings, conditions: &[Condition], run: &Run) -> Result<View, Error> {
+    let (version, all_vertices) = (view.version(), part.all_vertices);
+    let filter = Conditions::with_kinds(conditions, &part.kinds, version, run)?;
+    let left_out = part.without.iter().map(|id| version.find_vertex(id, run));
+    let left_out = left_out.collect::<Result<Vec<_>, _>>()?;
+    match filter {
+        filter if !left_out.is_empty() => {
+            let filter = filter.map(|filter| filter as _);
+            Ok(view.without(&left_out, filter, None, all_vertices, run)?)
+        }
+        Some(filter) => Ok(view.filtered(filter, None, all_vertices, run)?),
         None => Ok(view),
     }
+}
+
+/// The edges that meet conditions, and all vertices.
+fn edges_of(view: &View, conditions: &[Condition], run: &Run) -> Result<View, Error> {
+    let part = PartSettings { all_vertices: true, ..PartSettings::default() };
+    part_of(view.clone(), &part, conditions, run)
 }
 
 fn parsed(conditions: &[String]) -> Result<Vec<Condition>, PyFailure> {
@@ -41,16 +62,14 @@ fn parsed(conditions: &[String]) -> Result<Vec<Condition>, PyFailure> {
 pub(crate) fn part_view(
     py: Python<'_>,
     graph: &PyGraph,
-    kinds: Vec<String>,
-    conditions: Vec<String>,
-    all_vertices: bool,
+    part: PartSettings,
     choice: ViewSettings,
     settings: Settings,
 ) -> PyOutcome<PyGraph> {
     let (run, cancel, listener) = settings.run("conditions")?;
-    let (view, conditions) = (choice.of(&graph.view)?, parsed(&conditions)?);
+    let (view, conditions) = (choice.of(&graph.view)?, parsed(&part.conditions)?);
     let view = watched_reading(py, &cancel, listener.as_ref(), graph.view.version().path(), || {
-        Ok(part_of(view, &kinds, &conditions, all_vertices, &run)?)
+        Ok(part_of(view, &part, &conditions, &run)?)
     })?;
     Ok(PyGraph { view, rows: graph.rows.clone() })
 }
@@ -66,7 +85,7 @@ pub(crate) fn edges_that_meet<'py>(
     let (run, cancel, listener) = settings.run("conditions")?;
     let conditions = parsed(&conditions)?;
     let edges = watched_reading(py, &cancel, listener.as_ref(), graph.view.version().path(), || {
-        let view = part_of(graph.view.clone(), &[], &conditions, true, &run)?;
+        let view = edges_of(&graph.view, &conditions, &run)?;
         EdgeArrays::read(&VersionRows::new(&view), &run, None, true)
     })?;
     Ok(edges.into_python(py)?)
@@ -122,7 +141,7 @@ pub(crate) fn group_edges(
     let (run, cancel, listener) = settings.run("edges")?;
     let (query, conditions) = (groups.query()?, parsed(&groups.conditions)?);
     let table = watched_reading(py, &cancel, listener.as_ref(), graph.view.version().path(), || {
-        let view = part_of(graph.view.clone(), &[], &conditions, true, &run)?;
+        let view = edges_of(&graph.view, &conditions, &run)?;
         let times = match query.every {
             Some(_) => Some(Times::of(&view, groups.time.as_deref(), None, &run)?),
             None => None,

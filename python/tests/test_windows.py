@@ -2,6 +2,7 @@
 
 import datetime
 import pickle
+import random
 
 import networkx as nx
 import numpy as np
@@ -371,3 +372,32 @@ def test_days_of_a_zone_and_dates_of_a_format(tmp_path):
         db.rolling("1d", timezone="Berlin")
     with pytest.raises(esker.Error, match="has no day, month and year"):
         esker.create().import_(table, date_format="%H")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_left_without_vertices_is_a_graph_without_them(seed):
+    draw = random.Random(seed)
+    pairs = draw.sample([(u, v) for u in range(12) for v in range(12)], 40)
+    edges = [(u, v, draw.randrange(9)) for u, v in pairs]
+    with esker.create() as db:
+        with db.batch() as batch:
+            batch.add_vertices(range(14))
+            batch.add_edges([u for u, _, _ in edges], [v for _, v, _ in edges], properties={"amount": [w for _, _, w in edges]})
+        whole, gone = db.graph(), draw.sample(range(14), 3)
+        view = whole.without(*gone)
+        with db.batch() as batch:
+            batch.delete_vertices(gone)
+        left = db.graph()
+        assert (view.num_vertices, view.num_edges) == (left.num_vertices, left.num_edges)
+        source = next(v for v in range(14) if v not in gone)
+        for algorithm, options in [("wcc", {}), ("pagerank", {}), ("bfs", {"source": source}), ("degrees", {})]:
+            assert getattr(view, algorithm)(**options).to_dict() == pytest.approx(getattr(left, algorithm)(**options).to_dict()), algorithm
+        conditions = "amount > 3"
+        assert whole.where(conditions).without(*gone).num_edges == left.where(conditions).num_edges == view.where(conditions).num_edges
+        assert repr(view).endswith(f"without {', '.join(map(str, gone))}>")
+        with pytest.raises(ValueError, match="left out"):
+            view.bfs(gone[0])
+        with pytest.raises(esker.VertexNotFoundError):
+            whole.without(99)
+        with pytest.raises(ValueError, match="name a vertex"):
+            whole.without()
