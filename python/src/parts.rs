@@ -1,5 +1,5 @@
-//! Parts of a graph: edges of some kinds that meet conditions, without some vertices; and how many edges there
-//! are of each kind.
+//! Parts of a graph: edges of some kinds that meet conditions, without some vertices; and the number of edges
+//! of each kind.
 
 use esker::Error;
 use esker::graph::Run;
