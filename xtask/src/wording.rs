@@ -9,7 +9,7 @@ use crate::modules::Tree;
 /// The crate of the command, whose words these are.
 const COMMAND: &str = "crates/esker-cli";
 /// The crates of other interfaces, which name the command for what only it can do.
-const INTERFACES: &[&str] = &["crates/esker-duckdb"];
+const INTERFACES: &[&str] = &["crates/esker-duckdb", "crates/esker-server"];
 /// The page about the files of databases, which is for people and no message.
 const PAGE: &str = "crates/esker-format/src/document.rs";
 

@@ -72,6 +72,8 @@ enum Verb {
     Backup(verbs::backup::BackupCommand),
     Restore(verbs::backup::RestoreCommand),
     Doctor(verbs::doctor::DoctorCommand),
+    #[cfg(feature = "serve")]
+    Serve(verbs::serve::ServeCommand),
     #[cfg(feature = "cluster")]
     Cluster(cluster::ClusterCommand),
     Completions(verbs::completions::CompletionsCommand),
@@ -179,6 +181,8 @@ fn carry_out(verb: Verb) -> failure::Outcome {
         Verb::Backup(command) => command.carry_out(),
         Verb::Restore(command) => command.carry_out(),
         Verb::Doctor(command) => command.carry_out(),
+        #[cfg(feature = "serve")]
+        Verb::Serve(command) => command.carry_out(),
         #[cfg(feature = "cluster")]
         Verb::Cluster(command) => command.carry_out(),
         Verb::Completions(command) => command.carry_out(&mut Cli::command()),

@@ -34,4 +34,6 @@ pub(crate) mod recover;
 pub(crate) mod backup;
 pub(crate) mod doctor;
 pub(crate) mod graph500;
+#[cfg(feature = "serve")]
+pub(crate) mod serve;
 pub(crate) mod completions;

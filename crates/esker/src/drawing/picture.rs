@@ -42,7 +42,8 @@ impl Default for Arrangement {
 /// let scene = Scene::around(graph, &[version.ids().find("ann")?], 1, 100, &run)?;
 /// let picture = Picture::new(graph, scene, Arrangement::default(), &Look::default(), &run)?;
 /// assert!(picture.svg("Ann and her neighbours").starts_with("<svg "));
-/// assert_eq!(picture.places().count(), 3);
+/// assert_eq!((picture.places().count(), picture.colours().len(), picture.sizes()), (3, 3, &[1.0; 3][..]));
+/// assert!(picture.legend().is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -100,6 +101,21 @@ impl Picture {
     /// The id of each vertex as text, with its place.
     pub fn places(&self) -> impl Iterator<Item = (&str, Place)> {
         self.0.names.iter().map(String::as_str).zip(self.0.places.iter().copied())
+    }
+
+    /// The colour of each vertex, as in `#0072b2`.
+    pub fn colours(&self) -> &[String] {
+        &self.0.colours
+    }
+
+    /// The size of each vertex, from 0 to 1.
+    pub fn sizes(&self) -> &[f64] {
+        &self.0.sizes
+    }
+
+    /// Colours with what they mean; empty if all vertices are alike. Of a scale of numbers, both ends.
+    pub fn legend(&self) -> &[(String, String)] {
+        &self.0.legend
     }
 
     /// The picture as SVG, with a title for people who do not see it. Ids and values are text in it, never

@@ -1,0 +1,180 @@
+//! The algorithms, and what a run of one would take.
+
+use esker::catalogue::{CATALOGUE, Entry, Opt, OptDefault, OptKind, Params, Question, find};
+use esker::computation::Computation;
+use esker::graph::Run;
+use esker::session::Selected;
+use esker::store::ErrorKind;
+use serde_json::{Value, json};
+
+use crate::ask::Ask;
+use crate::failure::{Failure, HttpWords, Outcome};
+use crate::selecting::{SELECTION, Selecting};
+use crate::served::Served;
+use crate::shape::Shape;
+
+/// The answer of [`algorithms`].
+pub(crate) const ALGORITHMS: Shape = Shape::Object(&[("groups", Shape::List(&GROUP))]);
+const GROUP: Shape = Shape::Object(&[("question", Shape::Text), ("algorithms", Shape::List(&ALGORITHM))]);
+const ALGORITHM: Shape = Shape::Object(&[
+    ("name", Shape::Text),
+    ("about", Shape::Text),
+    ("columns", Shape::List(&Shape::Text)),
+    ("figures", Shape::List(&Shape::Text)),
+    ("undirected", Shape::Flag),
+    ("options", Shape::List(&OPTION)),
+]);
+const OPTION: Shape = Shape::Object(&[
+    ("name", Shape::Text),
+    ("about", Shape::Text),
+    ("type", Shape::Text),
+    ("choices", Shape::Maybe(&Shape::List(&Shape::Text))),
+    ("default", Shape::Maybe(&Shape::Text)),
+    ("required", Shape::Flag),
+    ("repeatable", Shape::Flag),
+]);
+
+/// All algorithms, by the question that they answer.
+pub(crate) fn algorithms(_: &Ask<'_>) -> Outcome {
+    let group = |question: &Question| {
+        let answering = CATALOGUE.iter().filter(|entry| entry.question == *question);
+        json!({ "question": question.text(), "algorithms": answering.map(algorithm).collect::<Vec<_>>() })
+    };
+    Ok(json!({ "groups": Question::ALL.iter().map(group).collect::<Vec<_>>() }))
+}
+
+fn algorithm(entry: &Entry) -> Value {
+    json!({
+        "name": entry.name,
+        "about": entry.summary,
+        "columns": entry.columns,
+        "figures": entry.figures,
+        "undirected": entry.undirected,
+        "options": entry.options.iter().map(option).collect::<Vec<_>>(),
+    })
+}
+
+fn option(option: &Opt) -> Value {
+    let (kind, choices) = match option.kind {
+        OptKind::Vertex => ("vertex", None),
+        OptKind::Integer => ("integer", None),
+        OptKind::Float => ("number", None),
+        OptKind::Flag => ("boolean", None),
+        OptKind::Property => ("text", None),
+        OptKind::Choice(names) => ("choice", Some(names)),
+    };
+    let default = match option.default {
+        OptDefault::Value(text) => Some(text),
+        OptDefault::Off | OptDefault::Described(_) => None,
+    };
+    let about = match option.default {
+        OptDefault::Described(sentence) => format!("{} [default: {sentence}]", option.help),
+        OptDefault::Off | OptDefault::Value(_) => option.help.to_owned(),
+    };
+    json!({
+        "name": option.name,
+        "about": about,
+        "type": kind,
+        "choices": choices,
+        "default": default,
+        "required": option.required,
+        "repeatable": option.repeatable,
+    })
+}
+
+/// The body of a request to compute something.
+pub(crate) const COMPUTATION: Shape = Shape::Partial(
+    &[("algorithm", Shape::Text)],
+    &[("options", Shape::Named(&Shape::Any)), ("selection", SELECTION), ("weight", Shape::Text)],
+);
+
+/// An algorithm, its options, and the graph that it is asked of.
+pub(crate) struct Wanted {
+    pub(crate) entry: &'static Entry,
+    pub(crate) params: Params,
+    pub(crate) weight: Option<String>,
+    pub(crate) selecting: Selecting,
+}
+
+impl Wanted {
+    /// Of the body of a request.
+    pub(crate) fn of(body: &Value) -> Outcome<Self> {
+        let Value::Object(members) = body else { return Err(Failure::usage("the body is an object")) };
+        let known = ["algorithm", "options", "selection", "weight"];
+        if let Some(other) = members.keys().find(|name| !known.contains(&name.as_str())) {
+            return Err(Failure::usage(format!("the body has no {other:?}, but {}", known.join(", "))));
+        }
+        let name = body.get("algorithm").and_then(Value::as_str);
+        let name = name.ok_or_else(|| Failure::usage("the body has `algorithm`, the name of one"))?;
+        let weight = match body.get("weight") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(name)) => Some(name.clone()),
+            Some(_) => return Err(Failure::usage("the weight is the name of an edge property")),
+        };
+        let selecting = Selecting::of_body(body.get("selection").unwrap_or(&Value::Null))?;
+        let selecting = selecting.weighted_by(weight.as_deref());
+        Ok(Self { entry: find(name)?, params: params(body.get("options"))?, weight, selecting })
+    }
+}
+
+/// The options of an algorithm.
+fn params(options: Option<&Value>) -> Outcome<Params> {
+    let mut params = Params::default();
+    let members = match options {
+        None | Some(Value::Null) => return Ok(params),
+        Some(Value::Object(members)) => members,
+        Some(_) => return Err(Failure::usage("the options are an object")),
+    };
+    for (name, value) in members {
+        let values = match value {
+            Value::Array(values) => values.iter().collect(),
+            one => vec![one],
+        };
+        for value in values {
+            match value {
+                // As if it were not given.
+                Value::Null | Value::Bool(false) => {}
+                Value::String(text) => params.add(name, text),
+                Value::Bool(true) => params.add(name, "true"),
+                Value::Number(number) => params.add(name, number.to_string()),
+                _ => return Err(Failure::usage(format!("the option {name} is a text, a number or true"))),
+            }
+        }
+    }
+    Ok(params)
+}
+
+/// The view that a run reads, with the number of its version.
+pub(crate) fn selected(served: &Served, selecting: Selecting, run: &Run) -> Outcome<Selected> {
+    let (version, selection) = selecting.resolve(served, run)?;
+    Ok(selection.of(&version, run)?)
+}
+
+/// The answer of [`estimate`].
+pub(crate) const ESTIMATE: Shape = Shape::Object(&[
+    ("memory_bytes", Shape::Count),
+    ("seconds", Shape::Maybe(&Shape::Number)),
+    ("fits", Shape::Flag),
+    ("text", Shape::Text),
+]);
+
+/// What a run would take.
+pub(crate) fn estimate(ask: &Ask<'_>) -> Outcome {
+    let Wanted { entry, params, selecting, .. } = Wanted::of(ask.body)?;
+    let view = selected(ask.served, selecting, ask.run)?.view;
+    let (computation, resources) = (Computation::of(entry, &params), ask.served.resources());
+    match computation.plan(&view, resources) {
+        Ok(planned) => {
+            let (memory, seconds) =
+                (planned.plan.estimate.memory_bytes, planned.plan.chosen().price.seconds());
+            let text = format!("about {seconds:.2} s and {:.1} MiB", memory as f64 / f64::from(1 << 20));
+            Ok(json!({ "memory_bytes": memory, "seconds": seconds, "fits": true, "text": text }))
+        }
+        Err(error) if error.kind() == ErrorKind::OverBudget => {
+            let memory = computation.estimate(&view, resources)?.memory_bytes;
+            let text = error.message().render(&HttpWords);
+            Ok(json!({ "memory_bytes": memory, "seconds": null, "fits": false, "text": text }))
+        }
+        Err(error) => Err(error.into()),
+    }
+}

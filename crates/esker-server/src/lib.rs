@@ -1,0 +1,31 @@
+//! The HTTP interface of Esker and its web page: what `esker serve` starts.
+//!
+//! A [`Server`] reads one database, while others may write it, and answers questions as JSON. One table of
+//! routes (`routes`) routes requests and makes the OpenAPI document. Before a request is routed, the guard
+//! (`guard`) looks where it comes from. Questions are answered on threads of their own (`work`), within
+//! limits of time, number and size (`limits`), and cancelled when the client goes away. Algorithms run apart
+//! from requests.
+
+#![forbid(unsafe_code)]
+
+mod limits;
+mod failure;
+mod shape;
+mod query;
+mod served;
+mod guard;
+mod page;
+mod ask;
+mod work;
+mod selecting;
+mod events;
+mod questions;
+mod computing;
+mod routes;
+mod document;
+mod patience;
+mod streams;
+mod responding;
+mod server;
+
+pub use server::{ServeError, ServeOptions, Server};

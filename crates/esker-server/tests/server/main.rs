@@ -1,0 +1,8 @@
+//! The server over real sockets: its answers, its guard, and its limits.
+
+mod client;
+mod schema;
+mod answers;
+mod attacks;
+mod random;
+mod running;
