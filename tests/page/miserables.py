@@ -143,6 +143,25 @@ def communities(screen: Screen) -> None:
     screen.picture("communities")
 
 
+def forms(screen: Screen, graph: nx.Graph) -> None:
+    """An option that is required, one that takes several values, and an answer whose rows are edges."""
+    page = screen.page
+    page.select_option("#algorithm", "bfs")
+    screen.says("#estimate", "Needs source")
+    assert page.locator("#run").is_disabled(), "a run without a source can be begun"
+    for source in ["Napoleon", "Gavroche"]:
+        page.locator("#option-source").fill(source)
+        page.keyboard.press("Enter")
+    screen.says("#estimate", "About")
+    page.click("#run")
+    steps = nx.multi_source_dijkstra_path_length(graph, {"Napoleon", "Gavroche"}, weight=None)
+    screen.until("depths differ from NetworkX", lambda: page.locator("#ranking tbody td").first.inner_text() == str(max(steps.values())))
+    screen.picture("form")
+    screen.run("forest")
+    screen.says("#ranking thead", "target")
+    screen.says("#ranking-shown", f"of {len(graph) - 1} shown")
+
+
 def saved(screen: Screen, graph: nx.Graph) -> None:
     with screen.page.expect_download() as download:
         screen.page.click("#save-svg")

@@ -48,6 +48,7 @@ def on_miserables(browsers: Browsers, program: Path, folder: Path, pictures: Pat
         step(miserables.table, screen, graph)
         step(miserables.path, screen, graph)
         step(miserables.ranking, screen, graph, program, folder)
+        step(miserables.forms, screen, graph)
         step(miserables.saved, screen, graph)
         step(miserables.communities, screen)
         step(miserables.link, screen, other, served)

@@ -40,9 +40,9 @@ function describe(app: App, done: Done): HTMLElement[] {
         ...(done.notes ?? []).map((note) => el('p', { class: 'aside' }, note)),
         el('dl', { class: 'facts', id: 'figures' }, ...figures),
     ];
-    if (columns.length > 0 && done.rows > 0) {
+    if (done.rows > 0) {
         parts.push(ranking(app, columns));
-        if (!done.edges) parts.push(painting(app, columns));
+        if (!done.edges && columns.length > 0) parts.push(painting(app, columns));
         const counted = columns.filter(({ type }) => type !== 'text');
         if (counted.length > 0) parts.push(histograms(app, counted));
     }

@@ -48,7 +48,18 @@ export function algorithmPanel(app: App, catalogue: Catalogue): HTMLElement {
             return null;
         }
     };
-    const askSoon = settled(250, () => void ask());
+    const askLater = settled(250, () => void ask());
+    const askSoon = (): void => {
+        newest += 1; // an answer that is under way is about other options
+        put(estimate);
+        allow();
+        askLater();
+    };
+    /** A run needs the options that are required, and begins when the one before has ended. */
+    const allow = (): void => {
+        const entry = known.get(app.state.algorithm ?? '');
+        run.disabled = app.run.phase === 'running' || !entry || missing(entry, app).length > 0;
+    };
     const show = (): void => {
         const entry = known.get(app.state.algorithm ?? '') ?? null;
         picker.value = entry?.name ?? '';
@@ -60,8 +71,12 @@ export function algorithmPanel(app: App, catalogue: Catalogue): HTMLElement {
         if (state.algorithm !== before.algorithm) show();
         if (differs(state, before, ['algorithm', 'options', 'weight', 'at', 'window', 'where', 'kind', 'reverse', 'undirected'])) askSoon();
     });
-    app.run.listen(() => drawProgress(app, progress, run));
+    app.run.listen(() => {
+        allow();
+        drawProgress(app, progress);
+    });
     show();
+    allow();
     void ask().then((answer) => {
         const short = answer !== null && answer.fits && (answer.seconds ?? 0) <= SECONDS_BY_ITSELF;
         if (app.state.ran && short) void app.run.start();
@@ -73,9 +88,8 @@ function missing(entry: Algorithm, { state }: App): string[] {
     return entry.options.filter(({ name, required }) => required && !state.options[name]?.length).map(({ name }) => name);
 }
 
-function drawProgress(app: App, element: HTMLElement, run: HTMLButtonElement): void {
+function drawProgress(app: App, element: HTMLElement): void {
     const { phase, progress, failure } = app.run;
-    run.disabled = phase === 'running';
     element.hidden = phase === 'none' || phase === 'done';
     if (phase === 'running') {
         const { part, text } = progress;

@@ -12,8 +12,9 @@ const ROWS_MAX = 1000;
 export function ranking(app: App, columns: Column[]): HTMLElement {
     const table = el('table', { id: 'ranking' });
     const foot = el('p', { class: 'actions' });
-    const main = columns[0];
-    let order = { column: main.name, down: main.type !== 'group' };
+    // Edges of a tree, say, have no values.
+    const main = columns.at(0) ?? null;
+    let order = { column: main?.name ?? null, down: main?.type !== 'group' };
     let limit = STEP;
     const renew = async (): Promise<void> => {
         try {
@@ -35,7 +36,7 @@ export function ranking(app: App, columns: Column[]): HTMLElement {
     return el('div', { class: 'ranking' }, table, foot);
 }
 
-function head({ name, type }: Column, order: { column: string; down: boolean }, sort: () => void): HTMLElement {
+function head({ name, type }: Column, order: { column: string | null; down: boolean }, sort: () => void): HTMLElement {
     const sorted = name !== order.column ? 'none' : order.down ? 'descending' : 'ascending';
     const arrow = sorted === 'none' ? '' : order.down ? ' ↓' : ' ↑';
     return el('th', { scope: 'col', 'aria-sort': sorted, class: isNumber(type) ? 'number' : null }, button(name + arrow, sort, { class: 'link', 'data-key': name }));
