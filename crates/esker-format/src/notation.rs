@@ -247,23 +247,28 @@ impl Notation {
         }
     }
 
-    /// Whether the numbers of a column have commas between groups of three digits: none is written otherwise,
-    /// and one of them cannot have a decimal comma, unless it was chosen that none has.
+    /// Whether the numbers of a column have commas between groups of three digits: most that have commas are
+    /// written so, and one of them cannot have a decimal comma, unless it was chosen that none has. What is
+    /// no number decides nothing: it is refused where the column holds numbers.
     fn has_groups<'v>(&self, values: impl Iterator<Item = &'v [u8]>) -> bool {
         if self.has_decimal_comma() {
             return false;
         }
         let mut is_clear = self.decimal_comma == Some(false);
-        for value in values.map(<[u8]>::trim_ascii).filter(|value| !value.is_empty()) {
-            if !value.contains(&b',') && is_numeral(value) {
+        let (mut grouped, mut others) = (0, 0);
+        let is_of_number = |byte: &u8| byte.is_ascii_digit() || b",.+-".contains(byte);
+        for value in values.map(<[u8]>::trim_ascii) {
+            if !value.contains(&b',') || !value.iter().all(is_of_number) {
                 continue;
             }
             if without_groups(value).is_none() {
-                return false;
+                others += 1;
+                continue;
             }
+            grouped += 1;
             is_clear |= value.contains(&b'.') || value.iter().filter(|&&byte| byte == b',').count() > 1;
         }
-        is_clear
+        is_clear && grouped > others
     }
 
     fn common_of_column(&self) -> ColumnNotation {
@@ -523,7 +528,11 @@ mod tests {
             (&["1,250", "3"], None, false),
             (&["1,250", "3"], Some(false), true),
             (&["1,250.00", "1,25"], None, false),
-            (&["1,250.00", "x"], None, false),
+            // What is no number is refused, not the others.
+            (&["1,250.00", "x"], None, true),
+            (&["1,250.00", "2,500.00", "1,25", "?"], None, true),
+            (&["1,250.00", "21.11.2026", "a,b"], None, true),
+            (&["1,25", "2,50", "1,250.00"], None, false),
             (&["1250,000.0"], None, false),
             (&["1.250,00"], Some(true), false),
             (&["12", "13"], None, false),
