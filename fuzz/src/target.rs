@@ -247,7 +247,7 @@ fn take(schema: &Schema, batch: &EdgeBatch, edges: &mut Edges) -> Result<(), Fai
     }
     edges.ends.extend(sources.into_iter().zip(targets));
     for rejected in &batch.rejected {
-        let good = !rejected.reason.is_empty() && rejected.text.len() <= 400 && rejected.line > 0;
+        let good = !rejected.reason.is_empty() && rejected.text.as_bytes().len() <= 400 && rejected.line > 0;
         promise(good, || format!("an odd report: {rejected:?}"))?;
         edges.rejected.push((rejected.line, rejected.reason.to_string()));
     }

@@ -21,7 +21,10 @@ impl Language for CommandLine {
                 format!("--default {property}={kind}")
             }
             (Setting::DecimalComma, Some(SettingValue::Flag(false))) => "--decimal-comma=false".to_owned(),
+            (Setting::Quotes, Some(SettingValue::Flag(true))) => "--no-quotes=false".to_owned(),
             (Setting::Directed, Some(SettingValue::Flag(false))) => "--undirected".to_owned(),
+            // One verb has it, and others say so too.
+            (Setting::Define, Some(value)) => format!("`esker add --define {value}`"),
             (_, None | Some(SettingValue::Flag(true))) => format!("--{name}"),
             (_, Some(SettingValue::Flag(false))) => format!("--no-{name}"),
             (_, Some(SettingValue::Name(column))) => format!("--{name} {}", quoted(column)),
@@ -92,6 +95,8 @@ mod tests {
             (Setting::SourceColumn.to_name("From Bank"), "--src 'From Bank'"),
             (Setting::Weight.to(false), "--no-weight"),
             (Setting::DecimalComma.to(false), "--decimal-comma=false"),
+            (Setting::Quotes.to(false), "--no-quotes"),
+            (Setting::Quotes.to(true), "--no-quotes=false"),
             (Setting::DateFormat.to("%d.%m.%Y %H:%M"), "--date-format '%d.%m.%Y %H:%M'"),
             (Setting::DateFormat.to("at=%d.%m.%Y"), "--date-format at=%d.%m.%Y"),
             (Setting::Header.to(true), "--header"),

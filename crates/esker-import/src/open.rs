@@ -251,12 +251,12 @@ fn refuse_columns(title: &str, options: &ReadOptions) -> Result<()> {
 fn refuse_lines(title: &str, options: &ReadOptions) -> Result<()> {
     let chosen = [
         (Setting::Delimiter.into(), options.delimiter.is_some()),
-        (Setting::DateFormat.into(), !options.notation.formats.is_empty()),
-        (Setting::DecimalComma.to(true), options.notation.has_decimal_comma()),
-        (Setting::Timezone.into(), options.notation.zone.is_some()),
-        (Setting::Null.into(), !options.nulls.is_empty()),
         (Setting::Header.to(true), options.header == Some(true)),
-        // A file of vertices may have a header and quotes.
+        // A file of vertices may have a header, quotes, and values in another notation.
+        (Setting::DateFormat.into(), !options.notation.formats.is_empty() && options.vertices.is_none()),
+        (Setting::DecimalComma.to(true), options.notation.has_decimal_comma() && options.vertices.is_none()),
+        (Setting::Timezone.into(), options.notation.zone.is_some() && options.vertices.is_none()),
+        (Setting::Null.into(), !options.nulls.is_empty() && options.vertices.is_none()),
         (Setting::Header.to(false), options.header == Some(false) && options.vertices.is_none()),
         (Setting::Quotes.to(false), options.quotes.is_some() && options.vertices.is_none()),
     ];

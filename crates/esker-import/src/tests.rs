@@ -653,7 +653,7 @@ fn with_rejected(count: u64, per_batch: u64) -> Vec<EdgeBatch> {
             let line = |i| Rejected {
                 path: path.clone(),
                 line: b * 10 + i,
-                text: "x".into(),
+                text: b"x"[..].into(),
                 reason: "bad".into(),
                 edges_before: 0,
             };

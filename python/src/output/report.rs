@@ -74,7 +74,7 @@ pub(crate) fn version_facts(version: &VersionRecord, in_layers: bool) -> Value {
 }
 
 fn rejected(sample: &[Rejected]) -> Vec<Value> {
-    let show = |bad: &Rejected| json!({ "path": bad.path.display().to_string(), "line": bad.line, "text": bad.text, "reason": said(&bad.reason) });
+    let show = |bad: &Rejected| json!({ "path": bad.path.display().to_string(), "line": bad.line, "text": bad.text.to_string(), "reason": said(&bad.reason) });
     sample.iter().map(show).collect()
 }
 

@@ -112,7 +112,7 @@ fn is_sources(option: &Opt) -> bool {
 fn add_sources(matches: &ArgMatches, params: &mut Params) -> Result<(), clap::Error> {
     let Some(file) = matches.get_one::<String>(IDS_FROM) else { return Ok(()) };
     let failed = |reason: String| clap::Error::raw(ErrorKind::Io, reason + "\n");
-    let ids = ids_of(file).map_err(|error| failed(said(&error.message())))?;
+    let ids = ids_of(file, |_| false).map_err(|error| failed(said(&error.message())))?;
     if ids.is_empty() {
         return Err(failed(format!("{file} has no ids: there must be one source at least")));
     }

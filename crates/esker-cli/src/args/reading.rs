@@ -94,9 +94,10 @@ pub(crate) struct ReadArgs {
     /// The first line of a CSV is an edge
     #[arg(long, overrides_with = "header")]
     pub(crate) no_header: bool,
-    /// Treat `"` as an ordinary character
-    #[arg(long)]
-    pub(crate) no_quotes: bool,
+    /// Treat `"` as an ordinary character. --no-quotes=false where a database remembers it and a file has
+    /// quotes
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) no_quotes: Option<bool>,
     /// File of vertex ids, one per line, or a table of vertices with a header or tabs, or in Parquet or
     /// Arrow, whose other columns become properties; or a number N: the vertices 0 to N - 1. Else only ids
     /// that stand in an edge are vertices
@@ -144,7 +145,7 @@ impl ReadArgs {
                 (_, true) => Some(false),
                 _ => None,
             },
-            quotes: self.no_quotes.then_some(false),
+            quotes: self.no_quotes.map(|are_none| !are_none),
             vertices: self.vertices.clone(),
             both_ends: self.both_ends,
             ..ReadOptions::default()

@@ -142,27 +142,35 @@ impl IdsFromArg {
         self.ids_from.is_some()
     }
 
-    /// Those that are given, and then those of the file.
+    /// Those that are given, and then those of the file. A first line such as `id` names the column, unless
+    /// it is a vertex.
     ///
     /// # Errors
     /// If the file cannot be read, or has a line that is no id.
-    pub(crate) fn after(&self, given: &[String]) -> Result<Vec<String>, store::Error> {
+    pub(crate) fn after(
+        &self,
+        given: &[String],
+        is_vertex: impl Fn(&str) -> bool,
+    ) -> Result<Vec<String>, store::Error> {
         let mut ids = given.to_vec();
         if let Some(file) = &self.ids_from {
-            ids.extend(ids_of(file)?);
+            ids.extend(ids_of(file, is_vertex)?);
         }
         Ok(ids)
     }
 }
 
 /// The ids of a file, or of all files of a pattern.
-pub(crate) fn ids_of(file: &str) -> Result<Vec<String>, store::Error> {
+pub(crate) fn ids_of(file: &str, is_vertex: impl Fn(&str) -> bool) -> Result<Vec<String>, store::Error> {
     let mut ids = Vec::new();
     for input in expand(&[file], interrupt::token())? {
         let read = ids_of_lines(&input, &ReadOptions::default())?;
         if let Some(name) = read.header {
             let file = input.path();
-            text::remark(&format!("Reading {}: the line {name:?} names the column of ids", file.display()));
+            let is_id = is_vertex(&name);
+            let what = if is_id { "is a vertex" } else { "names the column of ids" };
+            text::remark(&format!("Reading {}: the first line, {name:?}, {what}", file.display()));
+            ids.extend(is_id.then_some(name));
         }
         ids.extend(read.ids);
     }

@@ -133,7 +133,13 @@ pub(crate) fn warn_as_json(reported: &Reported, done: Option<&str>) {
 /// Prints a sample of the skipped lines on standard error.
 pub(crate) fn remark_rejected(sample: &[Rejected]) {
     for bad in sample {
-        remark(&format!("{}:{}: {}: {:?}", bad.path.display(), bad.line, said(&bad.reason), bad.text));
+        remark(&format!(
+            "{}:{}: {}: {:?}",
+            bad.path.display(),
+            bad.line,
+            said(&bad.reason),
+            bad.text.to_string()
+        ));
     }
 }
 
@@ -144,6 +150,6 @@ pub(crate) fn warn_of(warnings: &[Message]) {
 
 /// A sample of the skipped lines as JSON.
 pub(crate) fn rejected_json(sample: &[Rejected]) -> Vec<Value> {
-    let one = |bad: &Rejected| json!({ "path": bad.path.display().to_string(), "line": bad.line, "text": bad.text, "reason": said(&bad.reason) });
+    let one = |bad: &Rejected| json!({ "path": bad.path.display().to_string(), "line": bad.line, "text": bad.text.to_string(), "reason": said(&bad.reason) });
     sample.iter().map(one).collect()
 }

@@ -39,7 +39,7 @@ impl DegreeCommand {
         let names =
             if is_directed { &["vertex", "out_degree", "in_degree"][..] } else { &["vertex", "degree"] };
         let mut rows = RowTable::of(names.iter().copied());
-        for v in asked.vertices(&self.ids.after(&self.vertices)?)? {
+        for v in asked.vertices(&self.ids.after(&self.vertices, |id| asked.vertex(id).is_ok())?)? {
             let (out, incoming) = degrees(asked.graph(), v)?;
             let mut row = vec![asked.id(v)?, json!(out)];
             if is_directed {

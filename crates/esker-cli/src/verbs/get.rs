@@ -77,7 +77,7 @@ impl GetCommand {
     /// The vertices to show, and how many there are.
     fn chosen(&self, asked: &Asked) -> Result<(Vec<VertexId>, u64), Failure> {
         let Some(prefix) = &self.prefix else {
-            let vertices = asked.vertices(&self.ids.after(&self.vertices)?)?;
+            let vertices = asked.vertices(&self.ids.after(&self.vertices, |id| asked.vertex(id).is_ok())?)?;
             let all = vertices.len() as u64;
             return Ok((vertices, all));
         };

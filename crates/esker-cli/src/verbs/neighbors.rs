@@ -63,7 +63,7 @@ impl NeighborsCommand {
         }
         let asked = self.subject.open()?;
         let (graph, run, reach) = (asked.graph(), &asked.run, self.direction.reach());
-        let vertices = asked.vertices(&self.ids.after(&self.vertices)?)?;
+        let vertices = asked.vertices(&self.ids.after(&self.vertices, |id| asked.vertex(id).is_ok())?)?;
         if !measures.is_empty() {
             let (columns, row) = measure_edges(graph, &vertices, reach, &measures, run)?;
             let mut rows = RowTable::of(columns);

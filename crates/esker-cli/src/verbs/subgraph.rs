@@ -35,8 +35,13 @@ impl SubgraphCommand {
         let asked = self.ask.open()?;
         let (graph, run) = (asked.graph(), &asked.run);
         let reach = if self.radius == 0 { DirectionArg::Out } else { self.direction }.reach();
-        let vertices =
-            within(graph, &asked.vertices(&self.ids.after(&self.vertices)?)?, self.radius, reach, run)?;
+        let vertices = within(
+            graph,
+            &asked.vertices(&self.ids.after(&self.vertices, |id| asked.vertex(id).is_ok())?)?,
+            self.radius,
+            reach,
+            run,
+        )?;
         let edges = between(graph, &vertices, run)?;
         self.ask.print(&asked.edges(&edges)?)?;
         let (vertices, edges) = (vertices.len() as u64, edges.len() as u64);

@@ -42,7 +42,7 @@ pub(crate) struct SyncCommand {
     #[arg(value_name = "FILE", required = true)]
     inputs: Vec<String>,
     /// Count the changes, and commit nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with = "freeze")]
     dry_run: bool,
     /// Keep vertices that no row names, without edges
     #[arg(long)]

@@ -63,6 +63,43 @@ fn ids_of_files_and_of_standard_input_are_as_those_of_the_command_line() {
     }
 }
 
+/// A first line such as `id` was dropped though a vertex had that id, and tabs cut ids that are deleted.
+#[test]
+fn the_first_line_of_a_list_is_a_heading_only_where_no_vertex_is_called_so() {
+    let place = Place::new();
+    place.file("e.csv", "from,to\nid,a\na,vertex\na,\"x\ty\"\nx,a\n");
+    place.ok("import e.csv e.esker -q");
+    place.file("ids.txt", "id\na\n");
+    place.file("names.txt", "node_id\na\n");
+    place.file("tabs.txt", "x\ty\nvertex\n");
+    let ids = |rows: &str| -> Vec<String> {
+        rows.lines().skip(1).filter_map(|row| row.split(',').next()).map(str::to_owned).collect()
+    };
+    for (list, expected, told) in [
+        ("ids.txt", &["id", "a"][..], "the first line, \"id\", is a vertex"),
+        ("names.txt", &["a"], "the first line, \"node_id\", names the column"),
+        ("tabs.txt", &["x\ty", "vertex"], ""),
+    ] {
+        for verb in ["get", "degree"] {
+            let output = place.run(&format!("{verb} e.esker --ids-from {list} --format csv"));
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(ids(&String::from_utf8_lossy(&output.stdout)), expected, "{verb} {list}: {said}");
+            assert!(said.contains(told), "{verb} {list}: {said}");
+        }
+        place.ok("import e.csv gone.esker -q --force");
+        let output = place.run(&format!("delete gone.esker --ids-from {list} --json"));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect(&said);
+        assert_eq!(report["changes"]["vertices_removed"], expected.len(), "{list}: {said}");
+        for id in expected {
+            place.fails(1, &format!("neighbors gone.esker {}", id.replace('\t', "?")), "no vertex");
+        }
+    }
+    let output = place.run("delete e.esker --ids-from ids.txt");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("the first line, \"id\", is a vertex"), "{said}");
+}
+
 #[test]
 fn lists_of_ids_that_are_none_are_refused_and_empty_ones_have_no_answer() {
     let place = Place::new();

@@ -45,6 +45,7 @@ mod inputs;
 mod later_files;
 mod limits;
 mod rates;
+mod notations;
 mod numbers;
 mod parallel;
 mod times;

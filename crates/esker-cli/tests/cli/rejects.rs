@@ -28,6 +28,28 @@ fn succeeds(place: &Place, line: &str, warning: &str) {
     assert!(output.status.success() && told.contains(warning), "{line}: {output:?}");
 }
 
+/// Bytes that are no UTF-8 became question marks, and blanks at the ends went.
+#[test]
+fn rejected_rows_are_kept_as_the_bytes_that_came() {
+    let place = Place::new();
+    let write = |name: &str, bytes: &[u8]| std::fs::write(place.path().join(name), bytes).unwrap();
+    let row = b"  3,M\xfcller \xff,x  ";
+    let file = |header: &[u8]| [header, b"\n1,2,3\n", row, b"\r\n4,5,6\n"].concat();
+    write("e.csv", &file(b"source,target,weight"));
+    write("v.csv", b"id,age,size\n1,2,3\n  no,M\xfcller \xff  \r\n4,5,6\n");
+    place.ok("import e.csv g.esker --ids int --rejects bad.csv -q");
+    let kept = std::fs::read(place.path().join("bad.csv")).unwrap();
+    let shown = String::from_utf8_lossy(&kept).into_owned();
+    let expected = [b"\"", &row[..], b"\"\n"].concat();
+    assert!(kept.ends_with(&expected), "{shown}");
+    for (number, line) in ["add g.esker --vertices v.csv", "set g.esker v.csv --new"].iter().enumerate() {
+        place.ok(&format!("{line} --rejects v{number}.csv -q"));
+        let kept = std::fs::read(place.path().join(format!("v{number}.csv"))).unwrap();
+        let shown = String::from_utf8_lossy(&kept).into_owned();
+        assert!(kept.ends_with(b"\"  no,M\xfcller \xff  \"\n"), "{line}: {shown}");
+    }
+}
+
 #[test]
 fn rows_of_tables_of_text_are_rejected_whole() {
     let place = Place::new();

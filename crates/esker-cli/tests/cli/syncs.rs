@@ -31,6 +31,16 @@ fn a_snapshot_of_each_day_becomes_a_version_of_what_has_changed() {
     place.ok("check pay.esker");
 }
 
+/// The second did nothing.
+#[test]
+fn a_sync_that_commits_nothing_freezes_nothing() {
+    let place = Place::new();
+    place.file("e.csv", "source,target\na,b\n");
+    place.ok("import e.csv e.esker -q");
+    place.fails(2, "sync e.esker e.csv --dry-run --freeze", "cannot be used with");
+    place.fails(2, "sync e.esker e.csv --property amount", "use `esker add --define NAME:TYPE`");
+}
+
 /// Values of vertices were cleared or kept by whether any vertex had one.
 #[test]
 fn a_column_of_a_table_of_vertices_decides_the_values_of_all_vertices_of_the_input() {

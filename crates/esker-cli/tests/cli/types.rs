@@ -109,7 +109,7 @@ fn added_edges_have_values_of_the_types_of_the_database() {
         "add trips.esker more.csv --schema day:i64",
         "the edge property \"day\" has the type date",
     );
-    place.fails(2, "add trips.esker more.csv --schema age:i64", "use --define age:i64 to add it");
+    place.fails(2, "add trips.esker more.csv --schema age:i64", "use `esker add --define age:i64` to add it");
     place.file("gone.csv", "source,target\n1,2\n");
     place.fails(2, "delete trips.esker gone.csv --schema day:date", "--schema day:date has no effect");
     place.file(

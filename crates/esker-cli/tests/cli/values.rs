@@ -225,7 +225,7 @@ fn a_file_of_vertices_may_have_a_header() {
     place.fails(1, "delete a.esker --vertices gone.csv --no-header", "the vertex \"vertex\": no vertex");
     // A vertex may be called so.
     place.file("id.csv", "id\n");
-    assert_eq!(place.ok("delete a.esker --vertices id.csv"), "a.esker: nothing to commit\n");
+    assert_eq!(place.ok("delete a.esker --vertices id.csv --header"), "a.esker: nothing to commit\n");
     place.file("b.csv", "from,to\nid,bob\nbob,ann\n");
     place.ok("import b.csv b.esker --order keep");
     for name in ["b.mtx", "b.el"] {
@@ -235,7 +235,8 @@ fn a_file_of_vertices_may_have_a_header() {
         place.ok(&format!("import {name} again.esker --vertices {name}.ids --force"));
         assert_eq!(place.ok("export again.esker - --format csv"), place.ok("export b.esker - --format csv"));
     }
-    place.ok("delete a.esker --vertices id.csv --no-header");
+    let said = String::from_utf8(place.run("delete a.esker --vertices id.csv").stderr).unwrap();
+    assert!(said.contains("id.csv as vertices: the first line, \"id\", is a vertex"), "{said}");
     assert_eq!(place.json("info a.esker --json")["vertices"], 2);
     // The bad line is that of the file.
     place.file("c.el", "1 2\n");

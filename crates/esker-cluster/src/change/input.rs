@@ -397,7 +397,7 @@ fn sound(batch: EdgeBatch) -> Result<EdgeBatch> {
     Err(Error::Input {
         path: rejected.path.to_path_buf(),
         line: Some(rejected.line),
-        text: rejected.text.clone(),
+        text: rejected.text.to_string(),
         reason: rejected.reason.clone(),
     })
 }

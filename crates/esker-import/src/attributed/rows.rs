@@ -221,7 +221,7 @@ impl<'e> Rows<'e> {
         self.rejected.push(Rejected {
             path: Arc::clone(&self.elements.path),
             line,
-            text,
+            text: text.into(),
             reason: if is_described { reason.into() } else { Message::default() },
             edges_before: self.num_edges,
         });

@@ -86,8 +86,8 @@ impl Types {
 }
 
 /// A text as a value of a type that is not text; `None` if it is none.
-pub(super) fn typed_value(text: &str, own: &PropertyType) -> Option<Attribute<'static>> {
-    Some(match typed::parse(text.as_bytes(), own).ok()? {
+pub(super) fn typed_value(text: &[u8], own: &PropertyType) -> Option<Attribute<'static>> {
+    Some(match typed::parse(text, own).ok()? {
         Typed::Int(value) if own.logical == LogicalType::Boolean => Attribute::Boolean(value != 0),
         Typed::Int(value) => Attribute::Int(value),
         Typed::Float(value) => Attribute::Float(value),

@@ -1,12 +1,16 @@
 //! Vertices of a table before the edges of any format: a column has their ids, the others are properties.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::{Array, ArrayRef};
-use esker_format::{ElementType, PropertyType, Result, TableRecord, value::decimal};
+use esker_format::notation::{ColumnNotation, Notation};
+use esker_format::{
+    ElementType, LogicalType, NotationRecord, PropertyType, Result, TableRecord, value::decimal,
+};
 use esker_graph::{Message, Setting, message};
 
 use super::types::typed_value;
@@ -15,6 +19,7 @@ use super::vertices::VertexColumns;
 use crate::columns::missing::{MissingWords, TextField, says_missing};
 use crate::columns::names::vertex_id_column;
 use crate::columns::neo4j::{Neo4jColumn, Neo4jRole, vertex_columns};
+use crate::columns::notations::NotationFits;
 use crate::read::format::ReadOptions;
 use crate::read::head::{HEAD_BYTES_MAX, InputHead};
 use crate::read::input::Input;
@@ -79,13 +84,68 @@ fn vertex_shape(head: &[u8], whole: bool, lines_max: usize, options: &ReadOption
 }
 
 /// The type of a column, by the sample.
-fn type_of(shape: &TableShape, column: usize) -> PropertyType {
+fn type_of(shape: &TableShape, column: usize, notation: &ColumnNotation) -> PropertyType {
     let given = values(shape, column);
     // Texts would keep the words.
     if shape.columns_with_words.contains(&column) && given.clone().all(<[u8]>::is_empty) {
         return ElementType::I64.into();
     }
-    sniff_type(given)
+    let read = notation.sample(given);
+    let found = sniff_type(read.iter().map(AsRef::as_ref));
+    if found.logical.is_number() || found.logical.is_text() {
+        found
+    } else {
+        notation.zoned(found.logical).into()
+    }
+}
+
+/// A column of a table of vertices.
+struct VertexTableColumn {
+    name: String,
+    /// That of the ids is not used.
+    property_type: PropertyType,
+    /// How its values are written.
+    notation: ColumnNotation,
+    /// Whether it is a property.
+    is_read: bool,
+}
+
+impl VertexTableColumn {
+    /// The column of this name; `said` is the type that its header gives. Where the database remembers
+    /// another notation than is given, the values tell which is theirs.
+    fn new(
+        shape: &TableShape,
+        column: usize,
+        name: String,
+        said: Option<PropertyType>,
+        [given, remembered]: [&Notation; 2],
+    ) -> std::result::Result<Self, Message> {
+        let values = || values(shape, column);
+        let is_own = |own: &str| own == name || own.parse() == Ok(column + 1);
+        let [common, own] = [given, remembered].map(|notation| notation.of_column(is_own, values()));
+        let types = [&common, &own].map(|notation| type_of(shape, column, notation));
+        let is_told = |one: &&PropertyType| !one.logical.is_text() && !one.logical.is_vector();
+        let logical =
+            said.iter().chain(&types).find(is_told).map_or(LogicalType::Text, |one| one.logical.clone());
+        let mut fits = NotationFits::default();
+        fits.count(&name, &logical, [&common, &own], values());
+        let [of_common, of_own] = types;
+        let (found, notation) = match (fits.order(), fits.doubt()) {
+            (Ordering::Greater, _) => (of_common, common),
+            (_, Some(doubt)) => return Err(doubt),
+            (_, None) => (of_own, own),
+        };
+        Ok(Self { name, property_type: said.unwrap_or(found), notation, is_read: true })
+    }
+}
+
+/// What a database remembers of the notation of a table of edges, as far as it holds for vertices: formats
+/// of dates of edge properties do not.
+fn remembered_notation(options: &ReadOptions) -> Result<Notation> {
+    let Some(table) = &options.expected else { return Ok(options.notation.clone()) };
+    let formats = table.notation.date_formats.iter().filter(|one| one.property.is_empty());
+    let record = NotationRecord { date_formats: formats.cloned().collect(), ..table.notation.clone() };
+    options.notation.over(&record)
 }
 
 /// What a file of vertices with several columns may be.
@@ -102,10 +162,7 @@ pub(crate) struct VertexTable {
     head: InputHead,
     shape: TableShape,
     id: usize,
-    /// The names and types of the columns; that of the ids is not used.
-    properties: Vec<(String, PropertyType)>,
-    /// Which columns are properties.
-    is_read: Vec<bool>,
+    columns: Vec<VertexTableColumn>,
 }
 
 impl VertexTable {
@@ -124,7 +181,8 @@ impl VertexTable {
         };
         let path = input.path();
         let names = shape.header.as_deref();
-        if names.is_none() && shape.dialect.separator.byte() != b'\t' {
+        // Tabs may stand in ids, and what is deleted has no properties.
+        if names.is_none() && (options.removes || shape.dialect.separator.byte() != b'\t') {
             let row = shape.rows.first().map(|row| row.join(&shape.dialect.separator.byte()));
             let unclear = format!(
                 "{}: each line is taken as one id, such as {}; if the lines have columns, name these in the first line, as \
@@ -145,36 +203,35 @@ impl VertexTable {
         };
         let said =
             |column: usize| marks.get(column).and_then(|mark: &Neo4jColumn| mark.property_type.clone());
-        let own = |column: usize| (name(column), said(column).unwrap_or_else(|| type_of(&shape, column)));
-        let properties: Vec<(String, PropertyType)> = (0..shape.columns).map(own).collect();
-        let is_read = (0..shape.columns).map(|column| column != id && !has(column, Neo4jRole::Ignored));
-        let is_read: Vec<bool> = is_read.collect();
+        let notations = [&options.notation, &remembered_notation(options)?];
+        let own = |column: usize| {
+            let found = VertexTableColumn::new(&shape, column, name(column), said(column), notations)?;
+            Ok(VertexTableColumn { is_read: column != id && !has(column, Neo4jRole::Ignored), ..found })
+        };
+        let columns: std::result::Result<Vec<_>, Message> = (0..shape.columns).map(own).collect();
+        let columns = columns.map_err(|reason| input_error(&path, None, b"", reason))?;
         let mut known = std::collections::HashSet::new();
-        let mut of_properties = properties.iter().enumerate().filter(|(column, _)| is_read[*column]);
-        if let Some((_, (name, _))) = of_properties.find(|(_, (name, _))| !known.insert(name.as_str())) {
+        let mut of_properties = columns.iter().filter(|column| column.is_read);
+        if let Some(VertexTableColumn { name, .. }) =
+            of_properties.find(|column| !known.insert(column.name.as_str()))
+        {
             let reason = format!("two columns are called {name:?}: give one of them another name");
             return Err(input_error(&path, Some(shape.skip_lines), b"", reason));
         }
         let input = input.clone();
-        Ok(VertexFile::Table(Box::new(Self { input, head, shape, id, properties, is_read })))
+        Ok(VertexFile::Table(Box::new(Self { input, head, shape, id, columns })))
     }
 
     /// Puts the vertices before `edges`.
     pub(crate) fn before(self, edges: Box<dyn Reader>, options: &ReadOptions) -> WithVertexTable {
-        let Self { input, head, shape, id, properties, is_read } = self;
+        let Self { input, head, shape, id, columns } = self;
         let path = input.path();
-        let listed: Vec<String> = properties
-            .iter()
-            .enumerate()
-            .filter(|(column, _)| is_read[*column])
-            .map(
-                |(_, (name, own))| {
-                    if own.logical.is_number() { name.clone() } else { format!("{name} as {own}") }
-                },
-            )
-            .collect();
+        let described = |VertexTableColumn { name, property_type: own, .. }: &VertexTableColumn| {
+            if own.logical.is_number() { name.clone() } else { format!("{name} as {own}") }
+        };
+        let listed: Vec<String> = columns.iter().filter(|column| column.is_read).map(described).collect();
         let id_name = match &shape.header {
-            Some(_) => properties[id].0.clone(),
+            Some(_) => columns[id].name.clone(),
             None => format!("column {}", id + 1),
         };
         let note = message![
@@ -208,8 +265,7 @@ impl VertexTable {
             delimiter: shape.dialect.separator.byte(),
             quotes: shape.dialect.quotes,
             id,
-            properties,
-            is_read,
+            columns,
             missing: shape.missing,
             rejected: options.rejected,
         };
@@ -278,8 +334,7 @@ struct TableOfVertices {
     delimiter: u8,
     quotes: bool,
     id: usize,
-    properties: Vec<(String, PropertyType)>,
-    is_read: Vec<bool>,
+    columns: Vec<VertexTableColumn>,
     missing: MissingWords,
     /// How much is kept of rows that are rejected.
     rejected: RejectedText,
@@ -296,13 +351,11 @@ impl BlockParser for TableOfVertices {
         }
         let mut taken = TakenVertices::default();
         let mut columns = VertexColumns::default();
-        let places: Vec<Option<usize>> = (0..self.properties.len())
-            .map(|column| {
-                self.is_read[column].then(|| {
-                    columns.place_of_type(&self.properties[column].0, Some(self.properties[column].1.clone()))
-                })
-            })
-            .collect();
+        let mut place = |column: &VertexTableColumn| {
+            columns.place_of_type(&column.name, Some(column.property_type.clone()))
+        };
+        let places: Vec<Option<usize>> =
+            self.columns.iter().map(|column| column.is_read.then(|| place(column))).collect();
         if let Some(reason) = columns.too_many() {
             return Err(input_error(&self.path, None, b"", reason));
         }
@@ -388,8 +441,8 @@ impl TableOfVertices {
         bytes: &[u8],
         taken: &mut TakenVertices,
     ) -> std::result::Result<(), Message> {
-        if fields.len() != self.properties.len() {
-            let (has, wanted) = (fields.len(), self.properties.len());
+        if fields.len() != self.columns.len() {
+            let (has, wanted) = (fields.len(), self.columns.len());
             return Err(format!("the row has {has} columns, but the table of vertices has {wanted}").into());
         }
         let id = fields[self.id].text(bytes);
@@ -417,8 +470,9 @@ impl TableOfVertices {
         places: &[Option<usize>],
         columns: &mut VertexColumns,
     ) {
-        for ((field, place), (_, own)) in fields.iter().zip(places).zip(&self.properties) {
+        for ((field, place), column) in fields.iter().zip(places).zip(&self.columns) {
             let (Some(place), value) = (*place, field.text(bytes)) else { continue };
+            let (own, notation) = (&column.property_type, &column.notation);
             let is_text = own.logical.is_text();
             let is_missing = match is_text {
                 true => !field.is_quoted(bytes) && self.missing.text(&value) == TextField::Missing,
@@ -429,7 +483,8 @@ impl TableOfVertices {
                 continue;
             }
             let text = String::from_utf8_lossy(&value);
-            let typed = if is_text { None } else { typed_value(&text, own) };
+            let read = || notation.read(value.trim_ascii(), &own.logical).ok();
+            let typed = if is_text { None } else { read().and_then(|read| typed_value(&read, own)) };
             columns.push(row, place, &typed.unwrap_or_else(|| Attribute::Text(Cow::Borrowed(&text))));
         }
     }

@@ -10,10 +10,10 @@ use esker_format::value::decimal::{NotNumber, float_id, shown};
 use esker_graph::{Message, Setting, message};
 
 use crate::columns::no_kind;
-use crate::read::source::{IdKind, bad_text_ids};
+use crate::read::source::{IdKind, RowText, bad_text_ids};
 
 /// Why rows cannot be taken: the reason and the text that offends, by row.
-pub(super) type RowFaults = BTreeMap<usize, (Message, String)>;
+pub(super) type RowFaults = BTreeMap<usize, (Message, RowText)>;
 
 /// What a column may hold.
 #[derive(Clone, Copy)]
@@ -42,7 +42,7 @@ pub(super) fn without_nan(column: &ArrayRef) -> ArrayRef {
 pub(super) fn find_faults(column: &ArrayRef, name: &str, expected: Expected, faults: &mut RowFaults) {
     let Expected { is_id, is_required, may_be_wide, ids } = expected;
     let mut fault = |row: usize, reason: Message, text: String| {
-        faults.entry(row).or_insert((reason, text));
+        faults.entry(row).or_insert((reason, text.into()));
     };
     if is_id && column.null_count() > 0 {
         for row in (0..column.len()).filter(|&row| column.is_null(row)) {

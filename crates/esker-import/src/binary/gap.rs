@@ -265,7 +265,7 @@ impl GapParser {
             rejected.push(Rejected {
                 path: Arc::clone(self.0.region.path()),
                 line: block.first_line + row as u64,
-                text: format!("{} {}", source[row], target[row] as u32 as i32),
+                text: format!("{} {}", source[row], target[row] as u32 as i32).into(),
                 reason: format!("the neighbour is not among the {vertices} vertices").into(),
                 edges_before: kept,
             });

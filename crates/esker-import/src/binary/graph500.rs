@@ -146,7 +146,7 @@ impl BlockParser for PackedParser {
                     rejected.push(Rejected {
                         path: Arc::clone(path),
                         line: block.first_line + row as u64,
-                        text: format!("{u} {v}"),
+                        text: format!("{u} {v}").into(),
                         reason: message![
                             "ids cannot be negative; are the edges of 12 bytes (",
                             Setting::Format.to("graph500"),

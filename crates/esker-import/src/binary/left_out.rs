@@ -28,7 +28,7 @@ fn keep_rows(given: &[ArrayRef], faults: &mut RowFaults) -> std::result::Result<
         }
     }
     for ((_, text), line) in faults.values_mut().zip(lines) {
-        *text = String::from_utf8_lossy(&line).into_owned();
+        *text = line.into();
     }
     Ok(())
 }
@@ -54,7 +54,7 @@ fn push_value(line: &mut Vec<u8>, column: &ArrayRef, logical: Option<&LogicalTyp
 }
 
 /// A row of vertices as a line of a CSV file: the id, then the values.
-pub fn vertex_row(vertices: &ArrayRef, columns: &[VertexColumn], row: usize) -> String {
+pub fn vertex_row(vertices: &ArrayRef, columns: &[VertexColumn], row: usize) -> Vec<u8> {
     let mut line = Vec::new();
     match id_at(vertices, row) {
         ExternalId::Int(id) => line.extend(id.to_string().bytes()),
@@ -69,7 +69,7 @@ pub fn vertex_row(vertices: &ArrayRef, columns: &[VertexColumn], row: usize) -> 
             None => push_value(&mut line, &column.values, logical.filter(|own| !own.is_number()), place),
         }
     }
-    String::from_utf8_lossy(&line).into_owned()
+    line
 }
 
 /// Takes the rows with faults out of columns, and keeps all that was given of them, if it is to be kept.

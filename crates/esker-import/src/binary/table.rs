@@ -406,7 +406,7 @@ pub(super) fn checked(
         {
             *column = short;
             let reason = Message::from(format!("the column {name:?} has a text here that {TOO_LONG}"));
-            faults.extend(long.into_iter().map(|long| (long.row, (reason.clone(), long.beginning))));
+            faults.extend(long.into_iter().map(|long| (long.row, (reason.clone(), long.beginning.into()))));
         }
         check_shared(origin, column, name)?;
         let given = logical_of(column.data_type());
@@ -423,7 +423,9 @@ pub(super) fn checked(
         find_faults(column, name, expected, &mut faults);
         if let Some(wanted) = wanted.filter(|wanted| given.as_ref() != Some(&wanted.logical)) {
             *column = cast(column, given.as_ref(), wanted, |row, reason, text| {
-                faults.entry(row).or_insert_with(|| (format!("the column {name:?} {reason}").into(), text));
+                faults
+                    .entry(row)
+                    .or_insert_with(|| (format!("the column {name:?} {reason}").into(), text.into()));
             });
         }
     }

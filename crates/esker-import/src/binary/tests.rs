@@ -262,7 +262,10 @@ fn columns_are_chosen_by_name_and_values_checked() {
         assert_eq!(all.iter().flat_map(|b| ints(&b.source)).collect::<Vec<_>>(), [1, 3], "{name}");
         assert_eq!(all.iter().flat_map(|b| ints(&b.target)).collect::<Vec<_>>(), [u64::MAX, 6], "{name}");
         let rejected: Vec<_> = all.iter().flat_map(|b| &b.rejected).collect();
-        assert_eq!(rejected.iter().map(|r| (r.line, r.text.as_str())).collect::<Vec<_>>(), [(2, "-2")]);
+        assert_eq!(
+            rejected.iter().map(|r| (r.line, r.text.to_string())).collect::<Vec<_>>(),
+            [(2, "-2".to_owned())]
+        );
         // NaN is a missing value.
         let missing = all.iter().flat_map(|b| (0..b.len()).map(|row| b.properties[0].is_null(row)));
         assert_eq!(missing.collect::<Vec<_>>(), [false, true], "{name}");
@@ -418,7 +421,7 @@ fn gap_graphs_that_contradict_themselves() {
     let mut target_outside = good.clone();
     target_outside[17 + 32] = 3;
     let batch = &read(target_outside).unwrap()[0];
-    assert_eq!((batch.rejected[0].line, batch.rejected[0].text.as_str()), (1, "0 3"));
+    assert_eq!((batch.rejected[0].line, batch.rejected[0].text.as_bytes()), (1, &b"0 3"[..]));
     assert_eq!((ints(&batch.source), floats(&batch.properties[0])), (vec![0, 1], vec![6.0, 7.0]));
     for offset in 0..4 {
         let mut offsets_wrong = good.clone();
@@ -455,7 +458,7 @@ fn graph500_edges() {
     }
     let negative: Vec<u8> = [1_i64, -1, 2, 3].into_iter().flat_map(i64::to_le_bytes).collect();
     let batch = &batches(open(Format::Graph500Wide, vec![negative], &options).unwrap().as_mut()).unwrap()[0];
-    assert_eq!((ints(&batch.source), batch.rejected[0].text.as_str()), (vec![2], "1 -1"));
+    assert_eq!((ints(&batch.source), batch.rejected[0].text.as_bytes()), (vec![2], &b"1 -1"[..]));
 }
 
 /// Bytes changed, cut out, repeated or set to extremes, from a seed.

@@ -120,7 +120,10 @@ pub(super) fn lists_as_vectors(
         let Some((texts, wrong)) = found else { continue };
         *column = texts;
         let fault = |one: NoVector| {
-            (one.row, (format!("the column {name:?} {}", one.reason).into(), shown(one.list.as_bytes())))
+            (
+                one.row,
+                (format!("the column {name:?} {}", one.reason).into(), shown(one.list.as_bytes()).into()),
+            )
         };
         faults.extend(wrong.into_iter().map(fault));
     }

@@ -318,7 +318,7 @@ impl Shared<'_> {
             return Err(Error::Input {
                 path: first.path.to_path_buf(),
                 line: Some(first.line),
-                text: first.text.clone(),
+                text: first.text.to_string(),
                 reason: message![
                     &first.reason,
                     "; use ",

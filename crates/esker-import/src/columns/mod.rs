@@ -13,6 +13,7 @@ pub(crate) mod ends;
 pub(crate) mod header;
 pub(crate) mod direction;
 pub(crate) mod expected;
+pub(crate) mod notations;
 mod reasons;
 
 pub(crate) use reasons::{columns_do_not_fit, header_is_unclear, ids_become_texts, no_kind, store_unread};

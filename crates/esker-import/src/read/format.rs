@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use esker_format::notation::Notation;
 use esker_format::{PropertyType, Result, TableRecord};
@@ -231,6 +232,31 @@ const KEEPING_BLOCK_BYTES: usize = 1 << 16;
 /// Bytes that a line of text may have, of a table as of a script.
 pub const LINE_BYTES_MAX: usize = 1 << 20;
 
+/// Tells whether an id is a vertex.
+type IsVertex = dyn Fn(&[u8]) -> bool + Send + Sync;
+
+/// Tells which ids are vertices of a database already: a first line such as `id` names the column of ids,
+/// unless it is one of them.
+#[derive(Clone, Default)]
+pub struct KnownVertices(Option<Arc<IsVertex>>);
+
+impl KnownVertices {
+    /// Those of which `is_vertex` says so.
+    pub fn of(is_vertex: impl Fn(&[u8]) -> bool + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(is_vertex)))
+    }
+
+    pub(crate) fn contains(&self, id: &[u8]) -> bool {
+        self.0.as_ref().is_some_and(|is_vertex| is_vertex(id))
+    }
+}
+
+impl std::fmt::Debug for KnownVertices {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("KnownVertices").field(&self.0.is_some()).finish()
+    }
+}
+
 /// How to read inputs. The default leaves everything to the sniffer.
 #[derive(Debug, Clone)]
 pub struct ReadOptions {
@@ -265,6 +291,8 @@ pub struct ReadOptions {
     /// Whether the edges go to a database whose integer ids can become texts, which those of clusters cannot.
     /// Then messages propose it.
     pub ids_can_become_texts: bool,
+    /// The vertices of the database that the edges go to, if there is one.
+    pub known_vertices: KnownVertices,
     /// How the table of the import was read, if the edges go to a database that remembers it. Columns are
     /// found by it; other options go before it.
     pub expected: Option<TableRecord>,
@@ -316,6 +344,7 @@ impl Default for ReadOptions {
             types_are_fixed: false,
             removes: false,
             ids_can_become_texts: false,
+            known_vertices: KnownVertices::default(),
             expected: None,
             ids: PickIds::Auto,
             notation: Notation::default(),

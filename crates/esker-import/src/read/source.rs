@@ -133,6 +133,41 @@ pub(crate) fn push_field(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
 }
 
+/// The text of a row that could not be taken: its bytes as they came, which need not be UTF-8.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RowText(Vec<u8>);
+
+impl RowText {
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl From<&[u8]> for RowText {
+    fn from(bytes: &[u8]) -> Self {
+        Self(bytes.to_vec())
+    }
+}
+
+impl From<Vec<u8>> for RowText {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+}
+
+impl From<String> for RowText {
+    fn from(text: String) -> Self {
+        Self(text.into_bytes())
+    }
+}
+
+impl std::fmt::Display for RowText {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&String::from_utf8_lossy(&self.0))
+    }
+}
+
 /// A line (or row) that could not be understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejected {
@@ -142,7 +177,7 @@ pub struct Rejected {
     pub line: u64,
     /// The offending text, as [`RejectedText`] says. It and the reason may be empty behind the first 256 of a
     /// block unless rows are kept.
-    pub text: String,
+    pub text: RowText,
     /// What is wrong with it and what to do.
     pub reason: Message,
     /// How many edges of its batch come before it in the input.
@@ -155,7 +190,7 @@ impl Rejected {
         Error::Input {
             path: self.path.to_path_buf(),
             line: Some(self.line),
-            text: self.text.clone(),
+            text: self.text.to_string(),
             reason: message![format!("no row could be taken, of {count}; here, "), &self.reason],
         }
     }

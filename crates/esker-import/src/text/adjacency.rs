@@ -201,7 +201,13 @@ impl BlockParser for AdjacencyParser {
                 Err(reason) => {
                     let (path, line) = (Arc::clone(&self.path), block.first_line + (edge - first_edge));
                     let edges_before = sources.len();
-                    rejected.push(Rejected { path, line, text: excerpt(target), reason, edges_before });
+                    rejected.push(Rejected {
+                        path,
+                        line,
+                        text: excerpt(target).into(),
+                        reason,
+                        edges_before,
+                    });
                 }
             }
         }

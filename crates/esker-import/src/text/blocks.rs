@@ -13,7 +13,7 @@ use super::line::{Dialect, last_line_end};
 use crate::read::format::ReadOptions;
 use crate::read::input::{Input, InputStream};
 use crate::read::live::{GrowingInput, Growth};
-use crate::read::source::{InputBlock, RejectedText};
+use crate::read::source::{InputBlock, RejectedText, RowText};
 
 /// One input of several, and where in it the lines to cut begin.
 pub(crate) struct PartialInput {
@@ -239,11 +239,47 @@ pub(crate) fn excerpt(bytes: &[u8]) -> String {
 }
 
 /// What is kept of a rejected line.
-pub(crate) fn rejected_line(bytes: &[u8], kept: RejectedText) -> String {
+pub(crate) fn rejected_line(bytes: &[u8], kept: RejectedText) -> RowText {
     match kept {
-        RejectedText::Excerpts => excerpt(bytes),
-        RejectedText::Rows => String::from_utf8_lossy(bytes.trim_ascii_end()).into_owned(),
+        RejectedText::Excerpts => excerpt(bytes.trim_ascii()).into(),
+        RejectedText::Rows => without_line_end(bytes).into(),
     }
+}
+
+/// A line without the bytes that end it.
+pub(crate) fn without_line_end(bytes: &[u8]) -> &[u8] {
+    let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// Refuses what is not text of one byte a letter.
+///
+/// # Errors
+/// What it is instead, and what to do, in words.
+pub fn check_encoding(head: &[u8]) -> std::result::Result<(), String> {
+    let utf16 = "the text is UTF-16; convert it first: iconv -f UTF-16 -t UTF-8 old > new";
+    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+        return Err(utf16.into());
+    }
+    let sample = &head[..head.len().min(4096)];
+    let zeros_at = |odd: usize| sample.iter().skip(odd).step_by(2).filter(|byte| **byte == 0).count();
+    let (even, odd) = (zeros_at(0), zeros_at(1));
+    let half = sample.len() / 2;
+    if half >= 4 && (even == 0 && odd * 10 >= half * 9 || odd == 0 && even * 10 >= half * 9) {
+        return Err(utf16.into());
+    }
+    if let Some(at) = memchr::memchr(0, sample) {
+        let line = count_lines(&sample[..at]) + 1;
+        return Err(format!(
+            "line {line} has a zero byte (at offset {at}), and the text is not UTF-16: the file is binary, and of no \
+             known kind (name its format), or damaged (remove such bytes: tr -d '\\0' < old > new)"
+        ));
+    }
+    if !head.contains(&b'\n') && head.iter().rev().skip(1).any(|&byte| byte == b'\r') {
+        let reason = "the lines end in carriage returns without line feeds; convert them first: tr '\\r' '\\n' < old > new";
+        return Err(reason.into());
+    }
+    Ok(())
 }
 
 /// An [`Error::Input`].

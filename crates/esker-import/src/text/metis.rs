@@ -408,6 +408,12 @@ impl ListBlock<'_> {
     fn reject(&mut self, word: &[u8], reason: impl Into<Message>) {
         let (path, line) = (Arc::clone(&self.parser.path), self.place.line);
         let edges_before = self.sources.len();
-        self.rejected.push(Rejected { path, line, text: excerpt(word), reason: reason.into(), edges_before });
+        self.rejected.push(Rejected {
+            path,
+            line,
+            text: excerpt(word).into(),
+            reason: reason.into(),
+            edges_before,
+        });
     }
 }

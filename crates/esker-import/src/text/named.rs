@@ -13,9 +13,8 @@ use arrow_select::take::take;
 use esker_format::{Error, Result, value::decimal};
 use esker_graph::{Message, Setting, Stop, message};
 
-use super::blocks::{LineBlocks, PartialInput, count_lines, input_error, too_long};
+use super::blocks::{LineBlocks, PartialInput, check_encoding, count_lines, input_error, too_long};
 use super::reasons::{check_text, not_id};
-use super::shape::check_encoding;
 use super::vertices::{VERTEX_FILE, one_id_a_line, take_id_line};
 use crate::columns::names::names_ids;
 use crate::read::format::{PickIds, ReadOptions};

@@ -3,8 +3,9 @@
 
 use std::borrow::Cow;
 
+pub use super::blocks::check_encoding;
+use super::blocks::without_line_end;
 use super::line::{Comments, Dialect, Field, Separator, split};
-pub use super::shape::check_encoding;
 
 /// Rows one after another; lines without a field are none.
 pub struct TextRows<'a> {
@@ -71,7 +72,7 @@ impl<'a> TextRows<'a> {
 
     /// The text of the row that was read last, or refused.
     pub fn last_row(&self) -> &'a [u8] {
-        self.bytes[self.start..self.at].trim_ascii()
+        without_line_end(&self.bytes[self.start..self.at])
     }
 
     /// Appends the fields of the next row to `fields`; returns the line where it begins, or `None` at the

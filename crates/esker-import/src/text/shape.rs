@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use esker_format::value::decimal;
 
+use super::blocks::check_encoding;
 use super::likeliest::{LineRange, likeliest};
 use super::line::{BadQuote, Comments, Dialect, Field, Separator, split};
 use crate::columns::expected::names_ends;
@@ -261,32 +262,6 @@ fn empty_missing(rows: &mut [Row], missing: &MissingWords) -> BTreeSet<usize> {
 fn places_of_words<'r>(rows: impl Iterator<Item = &'r Row>) -> HashSet<(usize, usize)> {
     let of_row = |(index, row): (usize, &'r Row)| row.words.iter().map(move |(column, _)| (index, *column));
     rows.enumerate().flat_map(of_row).collect()
-}
-
-/// Refuses what is not text of one byte a letter.
-///
-/// # Errors
-/// What it is instead, and what to do, in words.
-pub fn check_encoding(head: &[u8]) -> Result<(), String> {
-    let utf16 = "the text is UTF-16; convert it first: iconv -f UTF-16 -t UTF-8 old > new";
-    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-        return Err(utf16.into());
-    }
-    let sample = &head[..head.len().min(4096)];
-    let zeros_at = |odd: usize| sample.iter().skip(odd).step_by(2).filter(|byte| **byte == 0).count();
-    let (even, odd) = (zeros_at(0), zeros_at(1));
-    let half = sample.len() / 2;
-    if half >= 4 && (even == 0 && odd * 10 >= half * 9 || odd == 0 && even * 10 >= half * 9) {
-        return Err(utf16.into());
-    }
-    if even + odd > 0 {
-        return Err("the file is binary, and of no known kind; name its format".into());
-    }
-    if !head.contains(&b'\n') && head.iter().rev().skip(1).any(|&byte| byte == b'\r') {
-        let reason = "the lines end in carriage returns without line feeds; convert them first: tr '\\r' '\\n' < old > new";
-        return Err(reason.into());
-    }
-    Ok(())
 }
 
 fn lines(head: &[u8], start: usize, whole: bool, lines_max: usize) -> Vec<LineRange> {

@@ -11,11 +11,11 @@ use arrow_array::{Array, ArrayRef};
 use esker_format::{Error, Result, TableRecord, value::decimal};
 use esker_graph::{Message, Setting, message};
 
-use super::blocks::{LineBlocks, PartialInput, count_lines, rejected_line, too_long};
+use super::blocks::{LineBlocks, PartialInput, check_encoding, count_lines, rejected_line, too_long};
 use super::digits::uint_at;
 use super::line::{Comments, Dialect, Field, Separator, line_end, split};
 use super::reasons::{check_text, not_id, not_in_range};
-use super::shape::{check_encoding, text};
+use super::shape::text;
 use super::tally::BlockTally;
 use crate::columns::names::names_ids;
 use crate::read::format::ReadOptions;
@@ -72,13 +72,18 @@ impl WithVertices {
             None => header_line(&head.bytes[mark_bytes..], &dialect, options),
             Some(_) => None,
         };
-        let skip_bytes = mark_bytes + header.as_ref().map_or(0, |(end, _)| *end);
-        let header_note = header.map(|(_, name)| {
-            message![
+        let is_name = header.as_ref().is_some_and(|(_, name)| {
+            options.header == Some(true) || !options.known_vertices.contains(name.as_bytes())
+        });
+        let skip_bytes = mark_bytes + header.as_ref().filter(|_| is_name).map_or(0, |(end, _)| *end);
+        let header_note = header.map(|(_, name)| match is_name {
+            true => message![
                 format!("Reading {} as vertices: the line {name:?} names the column; ", path.display()),
                 Setting::Header.to(false),
                 " if it is an id",
-            ]
+            ],
+            false => format!("Reading {} as vertices: the first line, {name:?}, is a vertex", path.display())
+                .into(),
         });
         let part = PartialInput {
             input: input.clone(),
@@ -267,7 +272,7 @@ pub fn ids_of_lines(input: &Input, options: &ReadOptions) -> Result<IdLines> {
         };
         let id = id.and_then(|id| String::from_utf8(id.into_owned()).map_err(|_| "the id is not UTF-8"));
         let line = || Some(count_lines(&content[..start]) + 1);
-        ids.push(id.map_err(|reason| failed(line(), text, reason.into()))?);
+        ids.push(id.map_err(|reason| failed(line(), text.trim_ascii(), reason.into()))?);
     }
     Ok(IdLines { ids, header })
 }
@@ -307,7 +312,7 @@ pub(super) fn take_id_line<'a>(
         Err((fault, line)) => (Err(fault.reason()), line),
     };
     *at = line.next;
-    Some(IdLine { start, text: bytes[start..line.end].trim_ascii(), id })
+    Some(IdLine { start, text: &bytes[start..line.end], id })
 }
 
 impl BlockParser for CountedParser {

@@ -2,7 +2,9 @@
 
 use arrow_array::ArrayRef;
 use esker_graph::{Assignment, Message, Operation, Setting, message};
-use esker_import::read::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
+use esker_import::read::format::{
+    Declaration, Format, KnownVertices, Pick, PickIds, PickProperties, ReadOptions,
+};
 use esker_import::read::source::{EdgeBatch, Reader, Rejected, Schema, WideInteger, id_at as external_id};
 use esker_store::format::{Duplicates, PropertyRecord};
 use esker_store::ids::ExternalId;
@@ -49,6 +51,7 @@ fn open_columns(
         types_are_fixed: true,
         removes: purpose == Purpose::Remove,
         ids_can_become_texts: true,
+        known_vertices: known_vertices(target),
         expected: target.expected(given),
         kind: kind.map(|kind| kind.name.clone()),
         directed: Some(target.directed),
@@ -82,8 +85,18 @@ fn open_columns(
     wanted.open(inputs, given, &base)
 }
 
-/// Refuses date formats of edge properties that the database does not have.
+/// The vertices of the database.
+fn known_vertices(target: &Target) -> KnownVertices {
+    let target = target.clone();
+    KnownVertices::of(move |id| target.expect_vertex(id).is_ok())
+}
+
+/// Refuses date formats of edge properties that the database does not have, unless there is a table of
+/// vertices, whose columns they may be.
 fn check_formats(target: &Target, given: &ReadOptions) -> Result<()> {
+    if given.vertices.is_some() {
+        return Ok(());
+    }
     let mut named = given.notation.formats.iter().filter_map(|format| format.column.as_ref());
     let is_known = |name: &String| target.given_properties().any(|property| property.name == *name);
     match named.find(|name| !is_known(name)) {
@@ -238,7 +251,7 @@ pub(super) fn stopped_by(bad: &Rejected) -> Error {
     Error::Input {
         path: bad.path.to_path_buf(),
         line: Some(bad.line),
-        text: bad.text.clone(),
+        text: bad.text.to_string(),
         reason: message![&bad.reason, "; use ", Setting::BadLines.to("skip"), " to skip such lines"],
     }
 }

@@ -54,6 +54,12 @@ impl Target {
             let with = if table.named { " though the import had one" } else { " though the import had none" };
             chosen.push(message![Setting::Header.to(header), with]);
         }
+        if let (Some(given), Some(known)) = (given.quotes, table.quotes)
+            && given != known
+        {
+            let with = if known { " though the import had some" } else { " though the import had none" };
+            chosen.push(message![Setting::Quotes.to(given), with]);
+        }
         chosen.extend(other_notation(&given.notation, &table.notation));
         (!chosen.is_empty())
             .then(|| message!["taken for these files alone, not remembered: ", Message::join(chosen, ", ")])

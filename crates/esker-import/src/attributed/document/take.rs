@@ -76,12 +76,12 @@ impl<'e> RowsSink<'e> {
         if let Some(own) = self.parser.sampled.types.of_vertices.get(name) {
             return match own.logical {
                 LogicalType::Text => Some(value.clone()),
-                _ => typed_value(text, own).or_else(|| Some(value.clone())),
+                _ => typed_value(text.as_bytes(), own).or_else(|| Some(value.clone())),
             };
         }
         match self.parser.sampled.of_vertices.get(name) {
             Some(Shown::Numbers) => number_of(text, false),
-            Some(Shown::Typed(own)) => typed_value(text, own).or_else(|| Some(value.clone())),
+            Some(Shown::Typed(own)) => typed_value(text.as_bytes(), own).or_else(|| Some(value.clone())),
             _ => Some(value.clone()),
         }
     }

@@ -234,7 +234,7 @@ impl JsonParser {
             let said = self.types.of_vertices.get(name.as_ref());
             if let (Some(said), Some(Attribute::Text(text))) = (said, &value)
                 && !said.logical.is_text()
-                && let Some(typed) = typed_value(text, said)
+                && let Some(typed) = typed_value(text.as_bytes(), said)
             {
                 value = Some(typed);
             }

@@ -4,6 +4,8 @@
 //! columns and nothing, or a weight, follows, a line like `digits separator digits line-end` takes the fast
 //! path of `fast`; every other line is split into fields.
 
+mod remembered;
+
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,6 +13,8 @@ use std::sync::Arc;
 use esker_format::notation::{ColumnFormat, Notation};
 use esker_format::{PropertyColumnRecord, PropertyType, Result, TableRecord};
 use esker_graph::Message;
+
+use remembered::{has_quotes, in_notation};
 
 use super::blocks::{LineBlocks, PartialInput, input_error};
 use super::columns::{EdgeColumn, TableColumns, columns, float_end, ids_are_texts};
@@ -57,6 +61,8 @@ struct Sniffed {
     is_text: bool,
     /// How its values are written, for later files.
     notation: Notation,
+    /// Whether that is the common notation, and not what the database remembers, as in an export.
+    is_exported: bool,
     /// The property of the kinds of edges, if a mark in the header names it.
     kind: Option<String>,
     /// The groups of ids that the marks of both ends name, if they differ.
@@ -76,13 +82,13 @@ impl TableReader {
         style: TableStyle,
         options: &ReadOptions,
     ) -> Result<(Self, Vec<Message>)> {
-        let options = &options.in_remembered_notation()?;
+        let (given, options) = (options, &*options.in_remembered_notation()?);
         let mut tables = Vec::with_capacity(inputs.len());
         let mut parts = Vec::with_capacity(inputs.len());
         let mut first = Some(head);
         for input in inputs {
             let mut head = first.take().map_or_else(|| InputHead::of(input, options), Ok)?;
-            let table = sniff(input, &mut head, style, options)?;
+            let table = sniff(input, &mut head, style, given, options)?;
             let dialect = table.shape.dialect;
             parts.push(PartialInput {
                 input: input.clone(),
@@ -194,15 +200,22 @@ impl Reader for TableReader {
 }
 
 /// Tells what the input is from its first 64 KiB, or from its first mebibyte where these leave it open.
-fn sniff(input: &Input, head: &mut InputHead, style: TableStyle, options: &ReadOptions) -> Result<Sniffed> {
-    match look(input, head, SAMPLE_LINES, style, options)? {
+/// `given` are the options without what a database remembers of notation, `options` those with it.
+fn sniff(
+    input: &Input,
+    head: &mut InputHead,
+    style: TableStyle,
+    given: &ReadOptions,
+    options: &ReadOptions,
+) -> Result<Sniffed> {
+    match look(input, head, SAMPLE_LINES, style, given, options)? {
         Ok(found) => return Ok(found),
         // What is still being written may not have a mebibyte yet.
         Err(_) if options.live.is_some() => {}
         Err(_) if head.whole => {}
         Err(_) => head.extend(HEAD_BYTES_MAX)?,
     }
-    let found = look(input, head, SAMPLE_LINES_MAX, style, options)?;
+    let found = look(input, head, SAMPLE_LINES_MAX, style, given, options)?;
     found.map_err(|unfit| unfit.error(&input.path()))
 }
 
@@ -238,19 +251,21 @@ fn look(
     head: &mut InputHead,
     lines_max: usize,
     style: TableStyle,
+    given: &ReadOptions,
     options: &ReadOptions,
 ) -> Result<std::result::Result<Sniffed, Unfit>> {
-    let failed = |reason| input_error(&input.path(), None, b"", reason);
-    let shape = loop {
-        match shape(&head.bytes, head.whole, style.separators, lines_max, options).map_err(failed)? {
-            // Long ids and texts leave no room for a row below the header.
-            Some(shape) if shape.rows.is_empty() && !head.whole && head.bytes.len() < HEAD_BYTES_MAX => {
-                head.extend(HEAD_BYTES_MAX)?;
-            }
-            Some(shape) => break shape,
-            None if head.bytes.len() < HEAD_BYTES_MAX => head.extend(HEAD_BYTES_MAX)?,
-            None => return Err(failed(format!("the first {HEAD_BYTES_MAX} bytes hold no line of edges"))),
+    let found = seen(input, head, lines_max, style, options)?;
+    let shape = match has_quotes(head, &found, given) {
+        Ok(false) => found,
+        Ok(true) => {
+            let quoted = ReadOptions { quotes: Some(true), ..options.clone() };
+            seen(input, head, lines_max, style, &quoted)?
         }
+        Err(unfit) => return Ok(Err(unfit)),
+    };
+    let (is_exported, options) = match in_notation(&shape, given, options) {
+        Ok(found) => found,
+        Err(unfit) => return Ok(Err(unfit)),
     };
     let groups = shape.header.as_deref().and_then(different_groups);
     let MarkedTable { shape, options, kind } = by_marks(shape, options);
@@ -271,7 +286,29 @@ fn look(
     };
     let is_text = ids_are_texts(&shape, &columns, options);
     let notation = options.notation.clone();
-    Ok(Ok(Sniffed { shape, columns, is_text, notation, kind, groups }))
+    Ok(Ok(Sniffed { shape, columns, is_text, notation, is_exported, kind, groups }))
+}
+
+/// The shape of an input, of which as much is read as it takes.
+fn seen(
+    input: &Input,
+    head: &mut InputHead,
+    lines_max: usize,
+    style: TableStyle,
+    options: &ReadOptions,
+) -> Result<TableShape> {
+    let failed = |reason| input_error(&input.path(), None, b"", reason);
+    loop {
+        match shape(&head.bytes, head.whole, style.separators, lines_max, options).map_err(failed)? {
+            // Long ids and texts leave no room for a row below the header.
+            Some(shape) if shape.rows.is_empty() && !head.whole && head.bytes.len() < HEAD_BYTES_MAX => {
+                head.extend(HEAD_BYTES_MAX)?;
+            }
+            Some(shape) => return Ok(shape),
+            None if head.bytes.len() < HEAD_BYTES_MAX => head.extend(HEAD_BYTES_MAX)?,
+            None => return Err(failed(format!("the first {HEAD_BYTES_MAX} bytes hold no line of edges"))),
+        }
+    }
 }
 
 /// The warning that ids of two groups are taken for those of one.
@@ -396,6 +433,10 @@ fn describe(path: &Arc<PathBuf>, table: &Sniffed, is_text: bool, title: &str) ->
         parts.push(column(role, property.column) + &kind);
     }
     let ids = if is_text { "text ids" } else { "integer ids" };
-    let read = format!("Reading {path} as {title}{header}{separated}: {} ({ids})", parts.join(", "));
+    let written = match table.is_exported {
+        true => "; its values are written as in exports, not as in the import",
+        false => "",
+    };
+    let read = format!("Reading {path} as {title}{header}{separated}: {} ({ids}){written}", parts.join(", "));
     read.into()
 }

@@ -487,11 +487,11 @@ impl<'a> PendingBlock<'a> {
         let kept = self.parser.rejected;
         let described = kept.describes(self.rejected.len());
         let reason = of_line(reason.into(), self.layout.may_be_header == Some(line));
-        let edges_before = self.num_edges();
+        let (edges_before, row) = (self.num_edges(), &self.block.bytes[at..end]);
         self.rejected.push(Rejected {
             path: Arc::clone(&self.parser.paths[self.block.file]),
             line,
-            text: if described { rejected_line(&self.block.bytes[at..end], kept) } else { String::new() },
+            text: if described { rejected_line(row, kept) } else { Default::default() },
             reason: if described { reason } else { Message::default() },
             edges_before,
         });

@@ -235,7 +235,11 @@ fn inputs_that_are_refused_say_why() {
             "alice\nbob\n",
             "a.txt: the lines have one column, and an edge needs two; name what separates them with `delimiter`",
         ),
-        ("a.txt", "1\u{0}2\n", "a.txt: the file is binary, and of no known kind; name its format"),
+        (
+            "a.txt",
+            "1\u{0}2\n",
+            "a.txt: line 1 has a zero byte (at offset 1), and the text is not UTF-16: the file is binary, and of no known kind (name its format), or damaged (remove such bytes: tr -d '\\0' < old > new)",
+        ),
         (
             "a.csv",
             "s\0r\0c\0,\0d\0s\0t\0",

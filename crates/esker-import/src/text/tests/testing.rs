@@ -72,7 +72,12 @@ fn take(read: &mut ReadResult, batch: &EdgeBatch) {
     }
     read.vertices.extend(batch.vertices.iter().flat_map(shown));
     for rejected in &batch.rejected {
-        read.rejected.push(format!("{}: {:?}: {}", rejected.line, rejected.text, rejected.reason));
+        read.rejected.push(format!(
+            "{}: {:?}: {}",
+            rejected.line,
+            rejected.text.to_string(),
+            rejected.reason
+        ));
     }
     read.input_bytes += batch.input_bytes;
 }

@@ -189,7 +189,10 @@ impl Wanted<'_> {
         match open_any(inputs, &by_position).and_then(|opened| self.complete(opened)) {
             Ok(input) => Ok(input),
             Err(second) => {
-                Err(blamed(if matches!(given.weight, Pick::Column(_)) { first } else { second }, given))
+                // That columns are missing says less than what is wrong with the file.
+                let tells_more = matches!((&first, &second), (Error::Input { .. }, Error::Invalid(_)));
+                let is_given = matches!(given.weight, Pick::Column(_));
+                Err(blamed(if is_given || tells_more { first } else { second }, given))
             }
         }
     }

@@ -210,8 +210,7 @@ fn wrong_length(found: usize, header: &[String]) -> Option<String> {
 
 /// A line that is not taken.
 pub(super) fn rejected(input: &Input, line: u64, text: &[u8], reason: Message) -> Rejected {
-    let text = String::from_utf8_lossy(text).into_owned();
-    Rejected { path: input.path(), line, text, reason, edges_before: 0 }
+    Rejected { path: input.path(), line, text: text.into(), reason, edges_before: 0 }
 }
 
 /// Checks that a header names at least one property, and none twice.

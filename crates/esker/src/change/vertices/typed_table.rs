@@ -113,7 +113,7 @@ impl TypedTable<'_> {
                 }
                 Err(error) => {
                     let text = vertex_row(ids, &batch.vertex_values, index);
-                    self.reject(rejected(self.input, row, text.as_bytes(), error.message()))?;
+                    self.reject(rejected(self.input, row, &text, error.message()))?;
                 }
             }
             row += 1;
@@ -173,7 +173,7 @@ impl TypedTable<'_> {
             None => Err(Error::Input {
                 path: row.path.to_path_buf(),
                 line: Some(row.line),
-                text: row.text,
+                text: row.text.to_string(),
                 reason: row.reason,
             }),
         }
