@@ -152,7 +152,7 @@ def forms(screen: Screen, graph: nx.Graph) -> None:
     for source in ["Napoleon", "Gavroche"]:
         page.locator("#option-source").fill(source)
         page.keyboard.press("Enter")
-    screen.says("#estimate", "About")
+    screen.says("#estimate", "Takes")
     page.click("#run")
     steps = nx.multi_source_dijkstra_path_length(graph, {"Napoleon", "Gavroche"}, weight=None)
     screen.until("depths differ from NetworkX", lambda: page.locator("#ranking tbody td").first.inner_text() == str(max(steps.values())))

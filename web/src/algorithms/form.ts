@@ -40,7 +40,7 @@ export function algorithmPanel(app: App, catalogue: Catalogue): HTMLElement {
         try {
             const answer = await sendJson<Estimate>('POST', 'estimate', app.run.body());
             if (mine !== newest) return null;
-            put(estimate, answer.fits && answer.seconds !== null ? `About ${duration(answer.seconds)}, ${bytes(answer.memory_bytes)} of memory` : answer.text);
+            put(estimate, answer.fits && answer.seconds !== null ? `Takes ${duration(answer.seconds)} and ${bytes(answer.memory_bytes)} of memory` : answer.text);
             estimate.classList.toggle('wrong', !answer.fits);
             return answer;
         } catch (error) {
