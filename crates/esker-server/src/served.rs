@@ -88,22 +88,27 @@ impl Served {
         RunOptions { budget: self.budget.clone(), ..self.options.run_options() }
     }
 
-    /// Calls `read` with the versions as they are now.
-    fn up_to_date<T>(&self, read: impl FnOnce(&Follower) -> Outcome<T>) -> Outcome<T> {
+    /// Calls `read` with the versions as they are now, or were a moment ago; if it fails then, once more with
+    /// those of now: a version that was asked for may just have been committed.
+    fn up_to_date<T>(&self, read: impl Fn(&Follower) -> Outcome<T>) -> Outcome<T> {
         let Some(mut followed) = self.follower.try_lock_for(WAIT_TIME_MAX) else {
             return Err(Failure::refused(StatusCode::SERVICE_UNAVAILABLE, "busy", "the log is being read"));
         };
-        if followed.refreshed.elapsed() >= REFRESH_EVERY {
-            followed.follower.refresh().map_err(|error| match error.kind() {
-                // Another database took its place.
-                ErrorKind::Invalid => {
-                    let message = "the database was replaced: end the server and start it again";
-                    Failure::refused(StatusCode::CONFLICT, "replaced", message)
-                }
-                _ => error.into(),
-            })?;
-            followed.refreshed = Instant::now();
+        if followed.refreshed.elapsed() < REFRESH_EVERY {
+            let found = read(&followed.follower);
+            if found.is_ok() {
+                return found;
+            }
         }
+        followed.follower.refresh().map_err(|error| match error.kind() {
+            // Another database took its place.
+            ErrorKind::Invalid => {
+                let message = "the database was replaced: end the server and start it again";
+                Failure::refused(StatusCode::CONFLICT, "replaced", message)
+            }
+            _ => error.into(),
+        })?;
+        followed.refreshed = Instant::now();
         read(&followed.follower)
     }
 
