@@ -13,7 +13,7 @@ use crate::events::events;
 /// A client that is gone is noticed by a remark that it does not take.
 const REMARK_EVERY: Duration = Duration::from_secs(10);
 /// Progress is told no more often than this: runs have thousands of rounds a second.
-const TELL_EVERY: Duration = Duration::from_millis(50);
+const TELL_EVERY: Duration = Duration::from_millis(100);
 
 /// The events of a run, from the newest on.
 pub(crate) fn of_run(mut newest: watch::Receiver<Event>) -> Response {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use esker::selection::kinds_of;
-use esker::store::format::VersionRecord;
+use esker::store::format::{LogicalType, VersionRecord};
 use esker::store::{Store, Version};
-use esker::window::{EpochUnit, Times};
+use esker::window::{Declared, EpochUnit, Times};
 use serde_json::{Value, json};
 
 use crate::ask::Ask;
@@ -61,13 +61,22 @@ pub(crate) fn database(ask: &Ask<'_>) -> Outcome {
     }))
 }
 
-/// The times of the edges, if it is clear which property holds them.
-fn event_times(ask: &Ask<'_>, version: &Version) -> Outcome {
+/// The times of the edges, if they are known to be times: the database remembers which property holds them,
+/// or it holds nothing else. An integer that nobody called a time may be anything.
+pub(crate) fn known_times(ask: &Ask<'_>, version: &Version) -> Outcome<Option<Times>> {
     let times = match Times::of(&version.view(), None, None, ask.run) {
         Ok(times) => times,
-        Err(esker::Error::Usage(_)) => return Ok(Value::Null),
+        Err(esker::Error::Usage(_)) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
+    let is_declared = Declared::of(version.manifest()).time.is_some();
+    let property = &version.edge_property(&times.property)?.logical;
+    let is_time = matches!(property, LogicalType::Timestamp { .. } | LogicalType::Date);
+    Ok(Some(times).filter(|_| is_declared || is_time))
+}
+
+fn event_times(ask: &Ask<'_>, version: &Version) -> Outcome {
+    let Some(times) = known_times(ask, version)? else { return Ok(Value::Null) };
     let Some((from, to)) = times.range else { return Ok(Value::Null) };
     Ok(json!({
         "property": times.property,

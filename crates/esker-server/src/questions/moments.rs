@@ -4,10 +4,9 @@ use axum::http::StatusCode;
 use esker::Error;
 use esker::graph::{Direction, vertex};
 use esker::store::windows::time_at;
-use esker::window::Times;
 use serde_json::{Value, json};
 
-use super::description::{MOMENT, moment};
+use super::description::{MOMENT, known_times, moment};
 use crate::ask::Ask;
 use crate::failure::{Failure, Outcome};
 use crate::query::Parameter;
@@ -34,13 +33,11 @@ pub(crate) const WINDOW: Shape = Shape::Object(&[
 pub(crate) fn window(ask: &Ask<'_>) -> Outcome {
     let (version, selection) = Selecting::of_query(ask.query)?.resolve(ask.served, ask.run)?;
     let view = selection.of(&version, ask.run)?.view;
-    let times = Times::of(&version.view(), None, None, ask.run).map_err(|error| match error {
-        Error::Usage(_) => {
-            let message = "the edges have no times, or several properties could hold them";
-            Failure::refused(StatusCode::UNPROCESSABLE_ENTITY, "no_times", message)
-        }
-        other => other.into(),
-    })?;
+    let Some(times) = known_times(ask, &version)? else {
+        let message = "no property of the edges is known to hold times: import the graph with its times named, or \
+                       declare them";
+        return Err(Failure::refused(StatusCode::UNPROCESSABLE_ENTITY, "no_times", message));
+    };
     let Some((from, to)) = times.range else {
         let message = "there is no edge with a time";
         return Err(Failure::refused(StatusCode::UNPROCESSABLE_ENTITY, "no_times", message));

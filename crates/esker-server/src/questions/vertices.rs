@@ -163,6 +163,7 @@ const NEIGHBOR: Shape = Shape::Partial(
         ("count", Shape::Count),
         ("degree", Shape::Count),
         ("properties", Shape::Named(&Shape::Any)),
+        ("vertex_properties", Shape::Named(&Shape::Any)),
     ],
     &[("weight", Shape::Number)],
 );
@@ -278,6 +279,7 @@ fn row(around: &Around, other: VertexId, way: Way, neighbor: Neighbor) -> Outcom
         "count": count,
         "degree": degree,
         "properties": properties,
+        "vertex_properties": around.properties(other)?,
     });
     if let Some(weight) = weight {
         row["weight"] = json!(weight);

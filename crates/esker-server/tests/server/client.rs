@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use esker::graph::Cancel;
-use esker::import::{ImportOptions, Input, PickProperties, ReadOptions, import_inputs};
+use esker::import::{ImportOptions, Input, Pick, PickProperties, ReadOptions, import_inputs};
 use esker::{MemoryLimit, SessionOptions};
 use esker_server::{ServeOptions, Server};
 use serde_json::Value;
@@ -68,9 +68,11 @@ fn joined(mut chunks: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Imports edges with all their properties.
+/// Imports edges with all their properties; a column `time` holds times.
 pub(crate) fn import(path: &Path, csv: &str) {
-    let read = ReadOptions { properties: PickProperties::All, ..ReadOptions::default() };
+    let has_times = csv.lines().next().is_some_and(|header| header.split(',').any(|name| name == "time"));
+    let time = if has_times { Pick::Column("time".to_owned()) } else { Pick::Auto };
+    let read = ReadOptions { properties: PickProperties::All, time, ..ReadOptions::default() };
     let edges = [Input::memory("g.csv", csv.as_bytes().to_vec())];
     import_inputs(&edges, path, &read, &ImportOptions::default()).expect("an import");
 }
