@@ -21,8 +21,7 @@ use crate::show::text;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker serve web.esker
-  esker serve web.esker --port 8080 --open
-  ssh -L 8080:127.0.0.1:8080 server esker serve web.esker --port 8080")]
+  esker serve web.esker --memory 4GiB --threads 2")]
 pub(crate) struct ServeCommand {
     /// The database
     database: PathBuf,

@@ -40,6 +40,7 @@ fn command_of(line: &str) -> String {
 /// A command that runs until it is stopped, stopped soon; any other as it is.
 fn ended(command: &str) -> String {
     let waits = command.starts_with("esker follow ") && !command.contains("--once");
+    let waits = waits || command.starts_with("esker serve ");
     match waits || command.contains("--follow") {
         true => format!("timeout --preserve-status 2 {command} || test $? = 130"),
         false => command.to_owned(),
