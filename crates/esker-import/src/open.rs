@@ -59,6 +59,11 @@ pub fn open<S: AsRef<str>>(inputs: &[S], options: &ReadOptions) -> Result<Opened
         let options = ReadOptions { vertices, format, ..options.clone() };
         return open_inputs(&expand(&[edges], &options.cancel)?, &options);
     }
+    if let Some(vertices) = options.vertices.as_deref().filter(|name| name.parse::<u64>().is_err()) {
+        // What is read once is not both.
+        let names: Vec<&str> = inputs.iter().map(AsRef::as_ref).chain([vertices]).collect();
+        expand(&names, &options.cancel)?;
+    }
     open_inputs(&expand(inputs, &options.cancel)?, options)
 }
 

@@ -225,6 +225,12 @@ fn check_place(path: &Path, database: &Path, inputs: &[String]) -> Result<()> {
         let reason = format!("{} is read, so rejected rows cannot go there", path.display());
         return Err(Error::usage(reason));
     }
+    // One that is to be made is not there yet.
+    let named = |path: &Path| Some((parent(path).canonicalize().ok()?, path.file_name()?.to_owned()));
+    if named(path).is_some() && named(path) == named(database) {
+        let reason = format!("{} is the database itself: name a file", path.display());
+        return Err(Error::usage(reason));
+    }
     let place = own.or_else(|| parent(path).canonicalize().ok());
     // A database in memory has no path, and one that is to be made is not there yet.
     if let (Some(place), Ok(database)) = (place, database.canonicalize())

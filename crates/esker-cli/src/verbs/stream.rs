@@ -152,6 +152,12 @@ impl StreamCommand {
                 "standard input (-) is streamed alone: name only files, or only -".to_owned(),
             ));
         }
+        let is_pipe = |input: &&String| is_unnamed(input) && !Path::new(input).is_dir();
+        if let Some(pipe) = self.inputs.iter().find(is_pipe).filter(|_| self.inputs.len() > 1) {
+            return Err(Failure::Usage(format!(
+                "{pipe} is a pipe, which is streamed alone: name only files, or only the pipe"
+            )));
+        }
         if self.follow && is_stdin {
             return Err(Failure::Usage(
                 "--follow has no effect on standard input, which is read until it is closed".to_owned(),

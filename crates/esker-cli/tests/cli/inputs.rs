@@ -2,6 +2,23 @@
 
 use crate::place::Place;
 
+/// The second reader waited for ever.
+#[test]
+fn a_pipe_is_named_once() {
+    let place = Place::new();
+    place.file("e.csv", "source,target\na,b\n");
+    place.ok("import e.csv g.esker -q");
+    assert!(std::process::Command::new("mkfifo").arg(place.path().join("p")).status().unwrap().success());
+    for line in
+        ["import p p h.esker", "add g.esker p p", "sync g.esker p e.csv p", "delete g.esker p --vertices p"]
+    {
+        place.fails(1, line, "p is named twice; a pipe can be read only once");
+    }
+    place.fails(1, "add g.esker - --vertices -", "standard input (-) is named twice");
+    place.fails(2, "stream g.esker e.csv p", "p is a pipe, which is streamed alone");
+    place.fails(1, "add g.esker no.csv no.csv", "no.csv");
+}
+
 fn said(place: &Place, line: &str) -> String {
     let output = place.run(line);
     assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));

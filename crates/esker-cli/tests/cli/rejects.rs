@@ -72,6 +72,7 @@ fn rows_of_tables_of_text_are_rejected_whole() {
     for (line, why) in [
         ("import good.csv x.esker --force --rejects good.csv", "good.csv is read"),
         ("add g.esker good.csv --rejects g.esker/bad.csv", "lies in the database itself"),
+        ("import good.csv x.esker --rejects x.esker", "x.esker is the database itself"),
         ("import good.csv x.esker --rejects -", "name a file"),
         ("import good.csv x.esker --rejects no/such.csv", "there is no directory"),
     ] {

@@ -140,10 +140,30 @@ pub fn expand<S: AsRef<str>>(names: &[S], cancel: &Cancel) -> Result<Vec<Input>>
             inputs.push(Input::File(Arc::new(PathBuf::from(name))));
         }
     }
+    refuse_pipes_named_twice(&inputs)?;
     if inputs.is_empty() {
         return Err(Error::invalid("no input is named; give a file, a pattern, or - for standard input"));
     }
     Ok(inputs)
+}
+
+/// Refuses a pipe among inputs that is named twice: its second reader would wait for ever.
+fn refuse_pipes_named_twice(inputs: &[Input]) -> Result<()> {
+    let is_there = |path: &Path| matches!(RealDisk.look(path), Ok(Some(entry)) if !entry.is_directory);
+    let is_pipe = |input: &&Input| match input {
+        Input::File(path) => is_there(path) && !input.is_repeatable(),
+        Input::Stdin(_) | Input::Memory(..) => false,
+    };
+    let mut known = std::collections::HashSet::new();
+    for pipe in inputs.iter().filter(is_pipe) {
+        if !known.insert(pipe.path()) {
+            return Err(Error::invalid(format!(
+                "{} is named twice; a pipe can be read only once",
+                pipe.name()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// How an input is compressed, told by its first bytes and never by its name.
