@@ -17,6 +17,21 @@ fn versions(place: &Place, database: &str) -> usize {
     place.json(&format!("log {database} --json"))["versions"].as_array().map_or(0, Vec::len)
 }
 
+/// One of two copies was taken, whatever the other said.
+#[test]
+fn copies_of_an_edge_at_both_ends_agree() {
+    let place = Place::new();
+    place.file("both.csv", "source,target,weight\na,b,1\nb,a,1\n");
+    place.file("other.csv", "source,target,weight\nb,c,5\nc,b,7\n");
+    place.file("same.csv", "source,target,weight\nb,c,5\nc,b,5.0\n");
+    place.ok("import both.csv u.esker --undirected --both-ends --duplicates keep -q");
+    for options in ["", "--batch 1"] {
+        place.fails(1, &format!("add u.esker other.csv {options}"), "or with other values at the other");
+        place.ok(&format!("add u.esker same.csv {options}"));
+    }
+    assert_eq!(place.json("info u.esker --json")["edges"], 3);
+}
+
 #[test]
 fn a_file_of_which_no_row_is_taken_fails_through_every_door() {
     let place = Place::new();

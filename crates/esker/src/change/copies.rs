@@ -6,11 +6,13 @@ use esker_graph::{Cancel, Setting, message};
 use esker_import::read::source::id_at;
 use esker_store::format::Duplicates;
 use esker_store::ids::ExternalId;
+use esker_store::property::PropertyValue;
 use esker_store::{Error, Result};
 
 use super::columns::directions;
 use super::edge_input::EdgeInput;
 use super::target::Target;
+use super::value::{InputValue, convert_or_widen};
 
 /// Skips one of the two copies of each edge.
 #[derive(Default)]
@@ -20,10 +22,16 @@ pub(super) struct Copies {
 }
 
 impl Copies {
-    /// Whether this copy of an edge is skipped.
-    pub(super) fn skips(&mut self, source: ExternalId<'_>, target: ExternalId<'_>) -> bool {
+    /// Whether this copy of an edge is skipped. Both copies have the same values.
+    pub(super) fn skips(
+        &mut self,
+        source: ExternalId<'_>,
+        target: ExternalId<'_>,
+        values: &[PropertyValue<'_>],
+    ) -> bool {
         let mut hasher = DefaultHasher::new();
         (source.min(target), source.max(target)).hash(&mut hasher);
+        values.iter().for_each(|value| value.to_string().hash(&mut hasher));
         let hash = hasher.finish();
         if source < target {
             self.difference = self.difference.wrapping_add(hash);
@@ -38,8 +46,8 @@ impl Copies {
         match self.difference {
             0 => Ok(()),
             _ => Err(Error::invalid(
-                "each edge is read as standing at both of its ends, but some stand at one end only: add their \
-                 other rows, or let the database forget how files are read",
+                "each edge is read as standing at both of its ends, but some stand at one end only, or with other \
+                 values at the other: add their other rows or mend them, or let the database forget how files are read",
             )),
         }
     }
@@ -69,7 +77,13 @@ impl EdgeInput {
             cancel.check()?;
             let rows = parser.parse(block)?;
             for row in 0..rows.len() {
-                copies.skips(id_at(&rows.source, row), id_at(&rows.target, row));
+                let columns = self.properties.iter().zip(&self.places);
+                let value = |(property, &place): (_, &usize)| {
+                    convert_or_widen(property, InputValue::of(&rows.properties[place], row))
+                };
+                // A value that cannot be taken is told of where its edge is.
+                let values: Vec<_> = columns.filter_map(|column| value(column).ok()).collect();
+                copies.skips(id_at(&rows.source, row), id_at(&rows.target, row), &values);
             }
         }
         copies.expect_both()

@@ -402,15 +402,15 @@ impl Feeder<'_> {
         let (mut from, mut to) = (String::new(), String::new());
         let source = id_at(&rows.source, index, self.target.text_ids, &mut from);
         let target = id_at(&rows.target, index, self.target.text_ids, &mut to);
-        if self.once.as_mut().is_some_and(|copies| copies.skips(source, target)) {
-            return Ok(true);
-        }
         let (text_ids, mut values) = (self.target.text_ids, Vec::with_capacity(self.places.len()));
         for (property, &place) in self.properties.iter().zip(&self.places) {
             let given = InputValue::of(&rows.properties[place], index);
             let value = convert_or_widen(property, given)
                 .map_err(|error| not_taken(self.purpose, rows, place, index, text_ids, &error))?;
             values.push(value);
+        }
+        if self.once.as_mut().is_some_and(|copies| copies.skips(source, target, &values)) {
+            return Ok(true);
         }
         let edge = FedEdge { source, target, values: &values };
         loop {
