@@ -4,6 +4,7 @@
 #     . scripts/prepare.sh
 #     prepare build                   # a linker and Rust
 #     prepare build python checks     # also Python with venv; rustfmt and clippy
+#     prepare browser                 # Chromium, for the test of the page
 #
 # tests/prepare tests it.
 # shellcheck shell=sh
@@ -58,6 +59,10 @@ prepare_find_checks() {
     for prepare_tool in fmt:rustfmt clippy:clippy; do
         cargo "${prepare_tool%:*}" --version >/dev/null 2>&1 || prepare_components="$prepare_components ${prepare_tool#*:}"
     done
+}
+
+prepare_find_browser() {
+    command -v chromium >/dev/null || prepare_packages="$prepare_packages chromium"
 }
 
 prepare_say() {

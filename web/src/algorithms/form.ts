@@ -93,6 +93,14 @@ function drawProgress(app: App, element: HTMLElement): void {
     element.hidden = phase === 'none' || phase === 'done';
     if (phase === 'running') {
         const { part, text } = progress;
+        const [shown, status] = [element.querySelector('progress'), element.querySelector('span')];
+        if (shown !== null && status !== null) {
+            // The button stays the same element: a click begins and ends on one.
+            if (part === null) shown.removeAttribute('value');
+            else shown.value = part;
+            status.textContent = text;
+            return;
+        }
         const bar = el('progress', { max: 1, value: part, 'aria-label': 'Progress' });
         put(element, bar, el('span', { role: 'status' }, text), button('Cancel', () => void app.run.cancel(), { id: 'cancel' }));
     } else {
