@@ -53,7 +53,7 @@ pub(crate) fn shortest_paths<'py>(
     let found = watched_reading(py, &cancel, listener.as_ref(), view.version().path(), || {
         Ok(paths(view.version(), from, to, options, &run)?)
     })?;
-    let objects = |Path { vertices, lengths }: Path| {
+    let objects = |Path { vertices, lengths, .. }: Path| {
         let ids = vertices.into_iter().map(|v| id_object(py, view.version(), v)).collect::<PyOutcome<_>>()?;
         Ok((ids, lengths.into_iter().map(LengthObject::from).collect()))
     };

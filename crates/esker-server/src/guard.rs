@@ -16,6 +16,8 @@ use crate::failure::{Failure, Outcome};
 
 /// Everything comes from this server, and no other page may hold this one in a frame.
 const POLICY: &str = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// The port that links need not name.
+const HTTP_PORT: &str = "80";
 /// Where all questions begin.
 pub(crate) const API: &str = "/api/";
 
@@ -64,10 +66,13 @@ impl Guard {
 
     /// Whether a host is this server: the address that it listens on, or a name of the loopback.
     fn is_own(&self, host: &str) -> bool {
-        let Some((name, port)) = host.rsplit_once(':') else { return false };
-        if port != self.address.port().to_string() {
-            return false;
-        }
+        let port = self.address.port().to_string();
+        // Clients leave out the port of HTTP.
+        let name = match host.rsplit_once(':') {
+            Some((name, given)) if given == port => name,
+            _ if port == HTTP_PORT => host,
+            _ => return false,
+        };
         let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
         let own = self.address.ip();
         match bare.parse::<IpAddr>() {
@@ -162,6 +167,11 @@ mod tests {
         {
             assert!(!local.is_own(other), "{other}");
         }
+        let usual = guard("127.0.0.1:80");
+        for own in ["127.0.0.1", "127.0.0.1:80", "localhost", "[::1]", "[::1]:80"] {
+            assert!(usual.is_own(own), "{own}");
+        }
+        assert!(!usual.is_own("evil.example") && !usual.is_own("127.0.0.1:81") && !usual.is_own(""));
         let wide = guard("0.0.0.0:8080");
         assert!(
             wide.is_own("10.0.0.1:8080")

@@ -127,6 +127,17 @@ impl Selecting {
         })
     }
 
+    /// Refuses to turn edges round where they are shown as they are stored.
+    pub(crate) fn expect_directions(&self) -> Outcome<()> {
+        let Selection { reversed, undirected, .. } = self.selection;
+        match [("reverse", reversed), ("undirected", undirected)].iter().find(|(_, is_given)| *is_given) {
+            Some((name, _)) => Err(Failure::usage(format!(
+                "{name} has no effect here: edges are shown in the direction in which they are stored"
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// The version, and the selection of its edges.
     pub(crate) fn resolve(self, served: &Served, run: &Run) -> Outcome<(Version, Selection)> {
         let Self { mut selection, window, .. } = self;

@@ -5,7 +5,7 @@ import { getJson, sendJson } from '../api/client';
 import type { Column, Done, Histogram, Row, Rows } from '../api/types';
 import { type Paint } from '../picture/look';
 import type { App } from '../state/app';
-import { selectionBody } from '../state/state';
+import { body, selection } from '../state/state';
 
 export type Phase = 'none' | 'running' | 'done' | 'failed' | 'cancelled';
 
@@ -41,7 +41,7 @@ export class Run {
     body(): unknown {
         const { state, database } = this.app;
         const options = Object.fromEntries(Object.entries(state.options).map(([name, values]) => [name, values.length === 1 ? values[0] : values]));
-        return { algorithm: state.algorithm, options, weight: state.weight ?? undefined, selection: selectionBody(state, database.latest) };
+        return { algorithm: state.algorithm, options, weight: state.weight ?? undefined, selection: body(selection(state, database.latest)) };
     }
 
     async start(): Promise<void> {

@@ -2,7 +2,7 @@
 
 import { remembered, sendJson } from '../api/client';
 import type { Database, Neighbors, Subgraph } from '../api/types';
-import { type State, selection, selectionBody } from '../state/state';
+import { type State, body as bodyOf, storedSelection } from '../state/state';
 import { type Content, EdgeIndex, newVertex } from './content';
 import { relax, spacing, spiral } from './forces';
 
@@ -11,7 +11,7 @@ const SUBGRAPH_MAX = 2000;
 
 export function neighborsOf(id: string, state: State, database: Database, signal?: AbortSignal): Promise<Neighbors> {
     const { direction, neighbors: limit } = state;
-    return remembered<Neighbors>('neighbors', { ...selection(state, database.latest), id, direction, limit, sort: 'degree' }, signal);
+    return remembered<Neighbors>('neighbors', { ...storedSelection(state, database.latest), id, direction, limit, sort: 'degree' }, signal);
 }
 
 export async function expand(content: Content, id: string, state: State, database: Database, signal: AbortSignal): Promise<void> {
@@ -43,7 +43,7 @@ export async function expand(content: Content, id: string, state: State, databas
 /** Adds the edges among all vertices of a content: those between neighbours of different vertices are not known yet. */
 export async function joinAll(content: Content, state: State, database: Database, signal: AbortSignal): Promise<void> {
     const vertices = [...content.vertices.keys()].slice(0, SUBGRAPH_MAX);
-    const body = { vertices, selection: selectionBody(state, database.latest) };
+    const body = { vertices, selection: bodyOf(storedSelection(state, database.latest)) };
     const answer = await sendJson<Subgraph>('POST', 'subgraph', body, signal);
     const index = new EdgeIndex(content, database.directed);
     for (const edge of answer.edges) {

@@ -2,12 +2,12 @@
 
 import { remembered } from '../api/client';
 import type { Database, Scene } from '../api/types';
-import { type State, selection } from '../state/state';
+import { type State, storedSelection } from '../state/state';
 import { type Content, empty } from './content';
 
 export async function loadScene(state: State, database: Database, signal: AbortSignal): Promise<Content> {
     const scene = await remembered<Scene>('scene', {
-        ...selection(state, database.latest),
+        ...storedSelection(state, database.latest),
         ego: state.focus,
         hops: state.focus.length > 0 ? state.hops : null,
         vertices: state.vertices,

@@ -15,8 +15,8 @@ export function filterPanel(app: App): HTMLElement {
         app.store.change({ where: [...app.state.where.filter((one) => one !== text), text] });
     };
     const kinds = kindBoxes(app);
-    const reverse = flag('Follow edges backwards', () => app.state.reverse, (reverse) => app.store.change({ reverse }));
-    const undirected = flag('Take edges as undirected', () => app.state.undirected, (undirected) => app.store.change({ undirected }));
+    const reverse = flag('Paths and algorithms follow edges backwards', () => app.state.reverse, (reverse) => app.store.change({ reverse }));
+    const undirected = flag('Paths and algorithms take edges as undirected', () => app.state.undirected, (undirected) => app.store.change({ undirected }));
     const direction = choice([['both', 'Out and in'], ['out', 'Out'], ['in', 'In']], app.state.direction,
         (direction) => app.store.change({ direction: direction as 'both' }));
     direction.id = 'direction';

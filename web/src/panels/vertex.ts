@@ -6,9 +6,9 @@ import { neighborsOf } from '../content/expand';
 import { button, el, put } from '../dom/element';
 import { count, shown, value } from '../dom/words';
 import type { App } from '../state/app';
-import { differs, selection } from '../state/state';
+import { differs, storedSelection } from '../state/state';
 
-const MEMBERS = ['selected', 'at', 'window', 'where', 'kind', 'reverse', 'undirected', 'neighbors', 'direction'] as const;
+const MEMBERS = ['selected', 'at', 'window', 'where', 'kind', 'neighbors', 'direction'] as const;
 
 export function vertexPanel(app: App): HTMLElement {
     const body = el('div', {}, el('p', { class: 'aside' }, 'Select a vertex in the picture, in the table or by the search.'));
@@ -25,7 +25,7 @@ export function vertexPanel(app: App): HTMLElement {
         }
         try {
             const [vertex, neighbors] = await Promise.all([
-                getJson<Vertex>('vertex', { id: selected, ...selection(app.state, app.database.latest) }, signal),
+                getJson<Vertex>('vertex', { id: selected, ...storedSelection(app.state, app.database.latest) }, signal),
                 neighborsOf(selected, app.state, app.database, signal),
             ]);
             if (!signal.aborted) put(body, ...describe(app, vertex, neighbors));
@@ -44,7 +44,7 @@ export function vertexPanel(app: App): HTMLElement {
 
 function describe(app: App, vertex: Vertex, neighbors: Neighbors): HTMLElement[] {
     const { id } = vertex;
-    const degrees = app.database.directed && !app.state.undirected
+    const degrees = app.database.directed
         ? [line('Out-edges', count(vertex.out_degree)), line('In-edges', vertex.in_degree === null ? 'not stored' : count(vertex.in_degree))]
         : [line('Edges', count(vertex.out_degree))];
     const properties = Object.entries(vertex.properties).map(([name, any]) => line(name, value(any)));

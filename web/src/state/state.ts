@@ -55,9 +55,14 @@ export function selection(state: State, latest: number): Parameters {
     return { at: state.at ?? String(latest), window, where, kind, reverse, undirected };
 }
 
-/** The same for the body of a call: what is not set is left out. */
-export function selectionBody(state: State, latest: number): Record<string, unknown> {
-    const entries = Object.entries(selection(state, latest));
+/** The same of what shows edges in the direction in which they are stored. */
+export function storedSelection(state: State, latest: number): Parameters {
+    return { ...selection(state, latest), reverse: false, undirected: false };
+}
+
+/** A selection for the body of a call: what is not set is left out. */
+export function body(selected: Parameters): Record<string, unknown> {
+    const entries = Object.entries(selected);
     return Object.fromEntries(entries.filter(([, value]) => value !== null && value !== false && !(Array.isArray(value) && value.length === 0)));
 }
 

@@ -1,6 +1,9 @@
 //! `esker serve`: a page in the browser, and an interface over HTTP.
 
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -55,10 +58,10 @@ impl ServeCommand {
                 "warning: other machines can reach this server, and nothing is encrypted: an SSH tunnel is safer",
             );
         }
-        if self.open {
-            open(&link);
-        }
-        server.run().map_err(failure)
+        let opened = self.open.then(|| OpenedLink::open(&link)).flatten();
+        let ended = server.run().map_err(failure);
+        drop(opened);
+        ended
     }
 }
 
@@ -69,12 +72,34 @@ fn failure(error: ServeError) -> Failure {
     }
 }
 
-/// Has the system open a link.
-fn open(link: &str) {
-    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-    let mut command = Command::new(opener);
-    command.arg(link).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    if command.spawn().is_err() {
-        text::warn(&format!("warning: there is no {opener} to open the link with"));
+/// A link that the system opens. All users see the arguments of a program, and the link holds the token: so
+/// the program gets the name of a file that only this user can read, which leads to the link.
+struct OpenedLink(PathBuf);
+
+impl OpenedLink {
+    fn open(link: &str) -> Option<Self> {
+        let page = std::env::temp_dir().join(format!("esker-{}.html", std::process::id()));
+        let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&page);
+        let content = format!("<!doctype html><meta http-equiv=\"refresh\" content=\"0;url={link}\">\n");
+        if let Err(error) = written.and_then(|mut file| file.write_all(content.as_bytes())) {
+            text::warn(&format!("warning: the link is not opened: {}: {error}", page.display()));
+            return None;
+        }
+        let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+        let mut command = Command::new(opener);
+        command.arg(&page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let opened = Self(page);
+        match command.spawn() {
+            // It may end at once, or with the browser.
+            Ok(mut child) => drop(std::thread::spawn(move || child.wait())),
+            Err(_) => text::warn(&format!("warning: there is no {opener} to open the link with")),
+        }
+        Some(opened)
+    }
+}
+
+impl Drop for OpenedLink {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
     }
 }

@@ -19,6 +19,7 @@ mod id_lists;
 mod rules;
 mod losses;
 mod selections;
+mod serving;
 mod storing;
 mod streams;
 mod syncs;

@@ -113,12 +113,13 @@ impl Wanted {
         };
         let selecting = Selecting::of_body(body.get("selection").unwrap_or(&Value::Null))?;
         let selecting = selecting.weighted_by(weight.as_deref());
-        Ok(Self { entry: find(name)?, params: params(body.get("options"))?, weight, selecting })
+        let entry = find(name)?;
+        Ok(Self { entry, params: params(entry, body.get("options"))?, weight, selecting })
     }
 }
 
 /// The options of an algorithm.
-fn params(options: Option<&Value>) -> Outcome<Params> {
+fn params(entry: &Entry, options: Option<&Value>) -> Outcome<Params> {
     let mut params = Params::default();
     let members = match options {
         None | Some(Value::Null) => return Ok(params),
@@ -130,18 +131,41 @@ fn params(options: Option<&Value>) -> Outcome<Params> {
             Value::Array(values) => values.iter().collect(),
             one => vec![one],
         };
+        let Some(option) = entry.options.iter().find(|option| option.name == name) else {
+            // Also of an option that is not given: a misspelt one would be left out in silence.
+            params.add(name, "true");
+            entry.check_params(&params)?;
+            continue;
+        };
+        if matches!(option.kind, OptKind::Flag) {
+            for value in values {
+                if flag(name, value)? {
+                    params.add(name, "true");
+                }
+            }
+            continue;
+        }
         for value in values {
             match value {
                 // As if it were not given.
-                Value::Null | Value::Bool(false) => {}
+                Value::Null => {}
                 Value::String(text) => params.add(name, text),
-                Value::Bool(true) => params.add(name, "true"),
                 Value::Number(number) => params.add(name, number.to_string()),
-                _ => return Err(Failure::usage(format!("the option {name} is a text, a number or true"))),
+                _ => return Err(Failure::usage(format!("the option {name} is a text or a number"))),
             }
         }
     }
     Ok(params)
+}
+
+/// Whether an option that is on or off is on; forms send texts.
+fn flag(name: &str, value: &Value) -> Outcome<bool> {
+    match value {
+        Value::Null | Value::Bool(false) => Ok(false),
+        Value::Bool(true) => Ok(true),
+        Value::String(text) if matches!(text.as_str(), "true" | "false") => Ok(text == "true"),
+        _ => Err(Failure::usage(format!("the option {name} is true or false, not {value}"))),
+    }
 }
 
 /// The view that a run reads, with the number of its version.

@@ -33,6 +33,12 @@ impl Around {
     }
 
     pub(crate) fn selected(ask: &Ask<'_>, selecting: Selecting) -> Outcome<Self> {
+        selecting.expect_directions()?;
+        Self::in_directions(ask, selecting)
+    }
+
+    /// The same with edges that lead the other way, or both ways, where that makes a difference.
+    pub(crate) fn in_directions(ask: &Ask<'_>, selecting: Selecting) -> Outcome<Self> {
         let (version, selection) = selecting.resolve(ask.served, ask.run)?;
         let edges = selection.local(&version, ask.run)?;
         Ok(Self { version, edges })

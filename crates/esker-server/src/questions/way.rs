@@ -8,6 +8,7 @@ use super::vertices::Around;
 use crate::ask::Ask;
 use crate::failure::Outcome;
 use crate::query::Parameter;
+use crate::selecting::Selecting;
 use crate::shape::Shape;
 
 /// Steps of the longest path that is looked for, if it is bounded.
@@ -34,7 +35,8 @@ const STEP: Shape =
 
 /// The shortest path.
 pub(crate) fn path(ask: &Ask<'_>) -> Outcome {
-    let (around, query) = (Around::of(ask)?, ask.query);
+    let query = ask.query;
+    let around = Around::in_directions(ask, Selecting::of_query(query)?)?;
     let (version, graph) = (&around.version, around.graph());
     let weight = query.text("weight").map(|name| version.edge_property(name)).transpose()?;
     let ends = ["from", "to"].map(|end| around.vertex(ask, query.required(end)));
@@ -53,25 +55,15 @@ pub(crate) fn path(ask: &Ask<'_>) -> Outcome {
         return Ok(json!({ "found": false, "length": null, "vertices": nothing, "edges": nothing }));
     };
     let ids = path.vertices.iter().map(|&v| around.id(v)).collect::<Outcome<Vec<String>>>()?;
-    let steps = ids.windows(2).zip(path.lengths.windows(2)).map(|(ends, lengths)| {
+    let steps = ids.windows(2).zip(&path.steps).map(|(ends, &length)| {
         let mut step = json!({ "source": ends[0], "target": ends[1] });
         if weight.is_some() {
-            step["weight"] = difference(lengths[0], lengths[1]);
+            step["weight"] = length_json(length);
         }
         step
     });
     let edges: Vec<Value> = steps.collect();
     Ok(json!({ "found": true, "length": length_json(path.length()), "vertices": ids, "edges": edges }))
-}
-
-/// The length of the edge between two places of a path.
-fn difference(before: PathLength, after: PathLength) -> Value {
-    match (before, after) {
-        (PathLength::Whole(before), PathLength::Whole(after)) => {
-            length_json(PathLength::Whole(after - before))
-        }
-        (before, after) => json!(f64::from(after) - f64::from(before)),
-    }
 }
 
 /// A length; an integer of more than 64 bits as a float.

@@ -299,3 +299,49 @@ fn the_page_is_compressed_and_lies_at_the_root() {
         assert!(reply.head.contains("content-encoding: gzip") && reply.body.starts_with(&[0x1f, 0x8b]));
     }
 }
+
+#[test]
+fn edges_of_a_path_have_the_weights_that_are_stored() {
+    let served = Served::of("source,target,w\na,b,1e17\nb,c,1.0\nc,d,0.1\n");
+    let answer = served.get("/path?from=a&to=d&weight=w").answer();
+    let weights = answer["edges"].as_array().expect("edges").iter().map(|edge| edge["weight"].as_f64());
+    assert_eq!(weights.collect::<Vec<_>>(), [Some(1e17), Some(1.0), Some(0.1)]);
+}
+
+/// What shows edges as they are stored does not take another direction in silence.
+#[test]
+fn directions_are_refused_where_they_change_nothing() {
+    let served = Served::of(&hub());
+    for direction in ["reverse=true", "undirected=true"] {
+        for route in ["/vertex?id=hub", "/neighbors?id=hub", "/scene?rounds=0", "/vertices?limit=3"] {
+            let join = if route.contains('?') { '&' } else { '?' };
+            let reply = served.get(&format!("{route}{join}{direction}"));
+            assert_eq!(reply.status, 400, "{route} {direction}: {}", reply.text());
+        }
+        let name = direction.split('=').next().expect("a name");
+        let body = format!(r#"{{"vertices":["hub"],"selection":{{"{name}":true}}}}"#);
+        assert_eq!(served.post("/subgraph", &body).status, 400);
+        assert_eq!(served.get(&format!("/path?from=hub&to=tail2&{direction}")).status, 200);
+    }
+}
+
+#[test]
+fn options_that_are_on_or_off_are_true_or_false() {
+    let served = Served::of(&hub());
+    let estimate = |option: &str, value: &str| {
+        let body = format!(r#"{{"algorithm":"bfs","options":{{"source":"hub","{option}":{value}}}}}"#);
+        served.post("/estimate", &body).status
+    };
+    for good in ["true", "false", "null", "\"true\"", "\"false\""] {
+        assert_eq!(estimate("parents", good), 200, "{good}");
+    }
+    for bad in ["0", "1", "\"maybe\"", "\"\"", "{}"] {
+        assert_eq!(estimate("parents", bad), 400, "{bad}");
+    }
+    // An option that there is not is refused whatever its value.
+    for value in ["false", "null", "\"x\""] {
+        assert_eq!(estimate("nope", value), 400, "{value}");
+    }
+    let (_, _, done) = served.run(r#"{"algorithm":"bfs","options":{"source":"hub","parents":"false"}}"#);
+    assert!(!done["command"].as_str().expect("a command").contains("--parents"), "{done}");
+}

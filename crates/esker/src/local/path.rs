@@ -69,6 +69,8 @@ pub struct Path {
     pub vertices: Vec<VertexId>,
     /// The length from its start to each of its vertices; the last is that of the path.
     pub lengths: Vec<PathLength>,
+    /// The length of each of its edges, as it is stored.
+    pub steps: Vec<PathLength>,
 }
 
 impl Path {

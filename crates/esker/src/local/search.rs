@@ -140,19 +140,21 @@ impl SearchSide {
 struct StepsMet {
     v: VertexId,
     length: PathLength,
-    /// The place of the vertex before it.
-    previous: Option<usize>,
+    /// The place of the vertex before it, and the length of the edge between them.
+    previous: Option<(usize, PathLength)>,
 }
 
 impl StepsMet {
     /// The path to the vertex at a place of those that were met.
     fn path(met: &[Self], place: usize) -> Path {
-        let places = std::iter::successors(Some(place), |&place| met[place].previous);
-        let (mut vertices, mut lengths): (Vec<_>, Vec<_>) =
-            places.map(|place| (met[place].v, met[place].length)).unzip();
-        vertices.reverse();
-        lengths.reverse();
-        Path { vertices, lengths }
+        let before = |&place: &usize| met[place].previous.map(|(place, _)| place);
+        let mut places: Vec<usize> = std::iter::successors(Some(place), before).collect();
+        places.reverse();
+        Path {
+            vertices: places.iter().map(|&place| met[place].v).collect(),
+            lengths: places.iter().map(|&place| met[place].length).collect(),
+            steps: places.iter().filter_map(|&place| Some(met[place].previous?.1)).collect(),
+        }
     }
 }
 
@@ -228,7 +230,7 @@ impl<'a> Ways<'a> {
     ) -> Result<Option<Path>> {
         let zero = self.zero();
         if from == to {
-            return Ok(Some(Path { lengths: vec![zero], vertices: vec![from] }));
+            return Ok(Some(Path { lengths: vec![zero], vertices: vec![from], steps: Vec::new() }));
         }
         // Steps are lengths where no weight is.
         let max_length = max_steps.filter(|_| self.weight.is_none());
@@ -313,7 +315,7 @@ impl<'a> Ways<'a> {
             self.each_step(self.ahead, v, false, detour, |other, step| {
                 if fewest.get(&other).is_none_or(|&fewest| steps + 1 < fewest) {
                     queue.push(Reverse((length + step, steps + 1, other, met.len())));
-                    met.push(StepsMet { v: other, length: length + step, previous: Some(place) });
+                    met.push(StepsMet { v: other, length: length + step, previous: Some((place, step)) });
                 }
             })?;
         }
@@ -442,6 +444,7 @@ impl<'a> Ways<'a> {
                 let path = Path {
                     lengths: last.lengths[..place].iter().copied().chain(after).collect(),
                     vertices: [start, &rest.vertices].concat(),
+                    steps: [&last.steps[..place], &rest.steps].concat(),
                 };
                 candidates.insert((path.length(), path));
             }
@@ -473,9 +476,9 @@ fn joined(ahead: &SearchSide, behind: Option<&SearchSide>, middle: VertexId, zer
     }
     let mut length = zero;
     let mut lengths = vec![zero];
-    lengths.extend(steps.into_iter().map(|step| {
+    lengths.extend(steps.iter().map(|&step| {
         length = length + step;
         length
     }));
-    Path { lengths, vertices }
+    Path { lengths, vertices, steps }
 }
