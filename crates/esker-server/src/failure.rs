@@ -8,6 +8,8 @@ use esker::graph::{AlgorithmOption, Assignment, Call, Language, SettingValue, St
 use esker::store::{self, ErrorKind};
 use serde_json::{Value, json};
 
+use crate::limits::TEXT_BYTES_MAX;
+
 /// Why a request has no answer.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -48,6 +50,14 @@ impl Failure {
             }
         };
         (status, json!({ "error": { "kind": kind, "message": message } }))
+    }
+}
+
+/// Refuses a text that is too long.
+pub(crate) fn check_text(what: &str, text: &str) -> Outcome<()> {
+    match text.len() {
+        0..=TEXT_BYTES_MAX => Ok(()),
+        bytes => Err(Failure::usage(format!("{what} has {bytes} bytes; at most {TEXT_BYTES_MAX} are taken"))),
     }
 }
 

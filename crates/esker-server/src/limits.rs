@@ -4,6 +4,10 @@ use std::time::Duration;
 
 /// Bytes of the body of a request.
 pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;
+/// Bytes of one text in a request: of a condition, a kind, or the name of an algorithm or an option.
+pub(crate) const TEXT_BYTES_MAX: usize = 10_000;
+/// Conditions of a request, and kinds, and options of an algorithm.
+pub(crate) const TEXTS_MAX: usize = 100;
 /// Bytes of an answer in JSON.
 pub(crate) const ANSWER_BYTES_MAX: usize = 32 << 20;
 /// How long a question may take to answer. Runs of algorithms have no such limit: they are cancelled.

@@ -126,8 +126,9 @@ impl Query {
                     "there is no parameter {name:?}; the request takes {takes}"
                 )));
             };
-            let is_repeated = query.given[..place].iter().any(|(before, _)| before == name);
-            if is_repeated && !parameter.repeatable {
+            // Only for those that are given once: the others may be thousands.
+            let is_repeated = || query.given[..place].iter().any(|(before, _)| before == name);
+            if !parameter.repeatable && is_repeated() {
                 return Err(Failure::usage(format!("{name} is given twice")));
             }
             parameter.check(value)?;

@@ -125,7 +125,8 @@ impl Service {
             }
             Does::Events => Ok(of_run(self.runs.find(&run)?.events())),
             Does::Start => {
-                let id = self.runs.start(&self.served, Wanted::of(&body)?)?;
+                let wanted = self.workers.answer(&self.served, move |_, _| Wanted::of(&body)).await?;
+                let id = self.runs.start(&self.served, wanted)?;
                 Ok(json_response(route.status(), written(json!({ "run": id }))?))
             }
             Does::Forget => {

@@ -7,7 +7,8 @@ use esker::store::Version;
 use esker::window::{Span, TimePoint, Times};
 use serde_json::Value;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Outcome, check_text};
+use crate::limits::TEXTS_MAX;
 use crate::query::{Parameter, Query};
 use crate::served::Served;
 use crate::shape::Shape;
@@ -98,6 +99,15 @@ impl Selecting {
     }
 
     fn add(&mut self, name: &str, value: &str) -> Outcome<()> {
+        check_text(name, value)?;
+        let before = match name {
+            "where" => self.conditions.len(),
+            "kind" => self.selection.kinds.len(),
+            _ => 0,
+        };
+        if before >= TEXTS_MAX {
+            return Err(Failure::usage(format!("{name} is given more than {TEXTS_MAX} times")));
+        }
         match name {
             "at" => self.selection.version = Some(value.parse()?),
             "window" => self.window = Some(value.to_owned()),

@@ -8,7 +8,8 @@ use esker::store::ErrorKind;
 use serde_json::{Value, json};
 
 use crate::ask::Ask;
-use crate::failure::{Failure, HttpWords, Outcome};
+use crate::failure::{Failure, HttpWords, Outcome, check_text};
+use crate::limits::TEXTS_MAX;
 use crate::selecting::{SELECTION, Selecting};
 use crate::served::Served;
 use crate::shape::Shape;
@@ -106,15 +107,22 @@ impl Wanted {
         }
         let name = body.get("algorithm").and_then(Value::as_str);
         let name = name.ok_or_else(|| Failure::usage("the body has `algorithm`, the name of one"))?;
+        check_text("the name of the algorithm", name)?;
         let weight = match body.get("weight") {
             None | Some(Value::Null) => None,
-            Some(Value::String(name)) => Some(name.clone()),
+            Some(Value::String(name)) => {
+                check_text("the weight", name)?;
+                Some(name.clone())
+            }
             Some(_) => return Err(Failure::usage("the weight is the name of an edge property")),
         };
         let selecting = Selecting::of_body(body.get("selection").unwrap_or(&Value::Null))?;
         let selecting = selecting.weighted_by(weight.as_deref());
         let entry = find(name)?;
-        Ok(Self { entry, params: params(entry, body.get("options"))?, weight, selecting })
+        let params = params(entry, body.get("options"))?;
+        entry.check_params(&params)?;
+        entry.check_weight(weight.is_some())?;
+        Ok(Self { entry, params, weight, selecting })
     }
 }
 
@@ -126,7 +134,14 @@ fn params(entry: &Entry, options: Option<&Value>) -> Outcome<Params> {
         Some(Value::Object(members)) => members,
         Some(_) => return Err(Failure::usage("the options are an object")),
     };
+    if members.len() > TEXTS_MAX {
+        return Err(Failure::usage(format!(
+            "{} options are given, at most {TEXTS_MAX} are taken",
+            members.len()
+        )));
+    }
     for (name, value) in members {
+        check_text("the name of an option", name)?;
         let values = match value {
             Value::Array(values) => values.iter().collect(),
             one => vec![one],

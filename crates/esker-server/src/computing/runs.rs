@@ -147,8 +147,6 @@ impl Runs {
 
     /// Begins a run. Returns its name.
     pub(crate) fn start(self: &Arc<Self>, served: &Arc<Served>, wanted: Wanted) -> Outcome<String> {
-        wanted.entry.check_params(&wanted.params)?;
-        wanted.entry.check_weight(wanted.weight.is_some())?;
         let is_full = || self.kept.lock().jobs.len() >= KEPT_MAX;
         while is_full() {
             if !self.forget_oldest() {
@@ -190,7 +188,9 @@ impl Runs {
         let (runs, of_work, job) = (Arc::clone(self), Arc::clone(served), Arc::clone(job));
         let work = tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            let computed = esker::guarded(of_work.path(), || runs.compute(&of_work, &job, &wanted));
+            let before = esker::check_maps(of_work.path()).map_err(Failure::from);
+            let computed = before
+                .and_then(|()| esker::guarded(of_work.path(), || runs.compute(&of_work, &job, &wanted)));
             match computed {
                 Ok(done) => Event { name: "done", data: with_safe_numbers(done) },
                 Err(_) if job.cancel.is_cancelled() => cancelled(),

@@ -4,5 +4,6 @@ mod client;
 mod schema;
 mod answers;
 mod attacks;
+mod bounds;
 mod random;
 mod running;

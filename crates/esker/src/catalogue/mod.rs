@@ -30,6 +30,9 @@ pub use work::Workload;
 /// All algorithms, in the order in which help lists them: by the question that they answer.
 pub static CATALOGUE: &[Entry] = entries::ALL;
 
+/// Bytes of the longest name that similar ones are looked for: the search takes time and memory for each.
+const SIMILAR_NAME_BYTES_MAX: usize = 64;
+
 /// The algorithm of that name.
 ///
 /// ```
@@ -43,10 +46,11 @@ pub static CATALOGUE: &[Entry] = entries::ALL;
 /// ```
 ///
 /// # Errors
-/// [`Error::Usage`] that names the most similar one.
+/// [`Error::Usage`] that names the most similar one, if the name is not very long.
 pub fn find(name: &str) -> Result<&'static Entry> {
     CATALOGUE.iter().find(|entry| entry.name == name).ok_or_else(|| {
-        let similar = CATALOGUE.iter().map(|entry| (changes(name, entry.name), entry.name)).min();
+        let entries = CATALOGUE.iter().filter(|_| name.len() <= SIMILAR_NAME_BYTES_MAX);
+        let similar = entries.map(|entry| (changes(name, entry.name), entry.name)).min();
         let similar = similar.filter(|&(changes, similar)| changes <= similar.len() / 3 + 1);
         let similar = similar.map_or(String::new(), |(_, similar)| format!("did you mean {similar}? "));
         let list = Operation::Run.with(Setting::List.to(true));

@@ -181,6 +181,9 @@ fn answers_have_the_columns_and_figures_that_the_catalogue_names() {
 fn unknown_names_and_options_are_refused_with_what_there_is() {
     let unknown = find("pagerang").unwrap_err().to_string();
     assert!(unknown.contains("did you mean pagerank?"), "{unknown}");
+    // The search would take gigabytes.
+    let long = find(&"x".repeat(10_000_000)).unwrap_err().to_string();
+    assert!(!long.contains("did you mean") && long.ends_with("names all"), "{}", &long[long.len() - 99..]);
     let directory = tempfile::tempdir().unwrap();
     let store = store(directory.path(), "p.esker", &Model::Path(3), Weighting::None, NumberingOrder::Keep);
     let version = store.latest().unwrap();
