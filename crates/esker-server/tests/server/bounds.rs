@@ -1,9 +1,11 @@
 //! Requests whose parts are too long or too many, and files that are cut short.
 
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use crate::answers::hub;
 use crate::client::Served;
 
 fn small() -> Served {
@@ -47,4 +49,42 @@ fn names_and_conditions_that_are_too_long_or_too_many_are_refused_at_once() {
     assert_eq!(served.get(&format!("/vertex?id=bob{conditions}")).status, 200);
     let nested = "(".repeat(10_000);
     assert_eq!(served.get(&format!("/vertex?id=bob&where={nested}")).status, 400);
+}
+
+/// What was read and verified before is mapped still: pages behind the end of the file end a process.
+#[test]
+fn a_file_that_is_cut_short_fails_questions_and_not_the_server() {
+    let served = Served::of(&hub());
+    let questions = [
+        "/database",
+        "/vertices",
+        "/vertices?prefix=leaf",
+        "/vertex?id=hub",
+        "/neighbors?id=hub&sort=amount",
+        "/scene?ego=hub",
+        "/path?from=hub&to=tail2&weight=amount",
+        "/diff?from=1&to=1",
+        "/window",
+    ];
+    let pagerank = r#"{"algorithm":"pagerank"}"#;
+    questions.iter().for_each(|path| assert_eq!(served.get(path).status, 200, "{path}"));
+    assert_eq!(served.run(pagerank).1, "done");
+    for file in files(&served.path().join("layers")) {
+        std::fs::File::options().write(true).open(file).and_then(|file| file.set_len(0)).expect("a cut");
+    }
+    for path in questions {
+        let reply = served.get(path);
+        assert!(
+            reply.status == 500 && reply.text().contains("another program wrote to it"),
+            "{path}: {reply:?}"
+        );
+    }
+    let refused = served.post("/runs", pagerank);
+    assert!(refused.status == 500 && refused.text().contains("another program wrote to it"), "{refused:?}");
+}
+
+/// All files below a directory.
+fn files(below: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(below).expect("a directory").map(|entry| entry.expect("an entry").path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
