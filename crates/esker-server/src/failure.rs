@@ -8,7 +8,7 @@ use esker::graph::{AlgorithmOption, Assignment, Call, Language, SettingValue, St
 use esker::store::{self, ErrorKind};
 use serde_json::{Value, json};
 
-use crate::limits::TEXT_BYTES_MAX;
+use crate::limits::{MESSAGE_CHARS_MAX, TEXT_BYTES_MAX};
 
 /// Why a request has no answer.
 #[derive(Debug)]
@@ -49,7 +49,15 @@ impl Failure {
                 (status_of(error.kind()), name_of(error.kind()), without_paths(error, database))
             }
         };
-        (status, json!({ "error": { "kind": kind, "message": message } }))
+        (status, json!({ "error": { "kind": kind, "message": shortened(message) } }))
+    }
+}
+
+/// A message, or the beginning of a long one.
+fn shortened(message: String) -> String {
+    match message.char_indices().nth(MESSAGE_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &message[..end]),
+        None => message,
     }
 }
 
@@ -164,6 +172,14 @@ impl Language for HttpWords {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_messages_are_cut() {
+        let said = |letters: usize| shortened("ü".repeat(letters)).chars().collect::<Vec<_>>();
+        assert_eq!(said(MESSAGE_CHARS_MAX), ['ü'; MESSAGE_CHARS_MAX]);
+        let cut = said(MESSAGE_CHARS_MAX + 1);
+        assert_eq!((cut.len(), cut[MESSAGE_CHARS_MAX]), (MESSAGE_CHARS_MAX + 1, '…'));
+    }
 
     #[test]
     fn no_path_of_the_machine_is_told() {

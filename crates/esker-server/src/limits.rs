@@ -8,6 +8,8 @@ pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;
 pub(crate) const TEXT_BYTES_MAX: usize = 10_000;
 /// Conditions of a request, and kinds, and options of an algorithm.
 pub(crate) const TEXTS_MAX: usize = 100;
+/// Characters of the message of an error: it may repeat what was asked.
+pub(crate) const MESSAGE_CHARS_MAX: usize = 2000;
 /// Bytes of an answer in JSON.
 pub(crate) const ANSWER_BYTES_MAX: usize = 32 << 20;
 /// How long a question may take to answer. Runs of algorithms have no such limit: they are cancelled.

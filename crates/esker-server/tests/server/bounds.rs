@@ -88,3 +88,23 @@ fn files(below: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(below).expect("a directory").map(|entry| entry.expect("an entry").path());
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
+
+#[test]
+fn messages_do_not_repeat_all_that_was_asked() {
+    let served = small();
+    let long = "x".repeat(800_000);
+    let of_body = json!({ "algorithm": "wcc", "selection": { "reverse": long } }).to_string();
+    let unknown = json!({ "algorithm": "wcc", &long: 1 }).to_string();
+    for body in [of_body, unknown] {
+        let reply = served.post("/estimate", &body);
+        assert!(reply.status == 400 && reply.body.len() < 3000, "{} {}", reply.status, reply.body.len());
+        let error = reply.json()["error"].clone();
+        assert!(error["message"].as_str().is_some_and(|said| said.ends_with('…')), "{error}");
+    }
+    let reply = served.get(&format!("/vertices?limit={}", "9".repeat(50_000)));
+    assert!(reply.status == 400 && reply.body.len() < 3000, "{}", reply.body.len());
+    let source = json!({ "algorithm": "bfs", "options": { "source": long } }).to_string();
+    let (_, event, failed) = served.run(&source);
+    let said = failed["message"].as_str().expect("a message");
+    assert!(event == "failed" && said.chars().count() <= 2001, "{event} {}", said.len());
+}
