@@ -18,7 +18,7 @@ use crate::shape::Shape;
 pub(crate) const OF_DIFFERENCES: &[Parameter] = &[
     Parameter::text("from", "The former version: a number, a tag, or a time").required(),
     Parameter::text("to", "The later version").required(),
-    Parameter::count("limit", 1000, 100_000, "The greatest number of differences"),
+    Parameter::count("limit", 1000, 100_000, "The greatest number of entries of all lists together"),
 ];
 
 /// The answer of [`differences`].
@@ -43,12 +43,24 @@ const ENTRY: Shape = Shape::Partial(
     ],
 );
 
-/// Differences by what they are.
+/// Differences by what they are. An edge with several properties that changed has an entry for each.
 #[derive(Default)]
 struct Lists {
+    /// The greatest number of entries of all lists together.
+    limit: usize,
+    /// All entries, also those beyond the limit.
+    found: usize,
     added: Vec<Value>,
     removed: Vec<Value>,
     changed: Vec<Value>,
+}
+
+impl Lists {
+    /// Counts an entry. Returns whether it is shown.
+    fn count(&mut self) -> bool {
+        self.found += 1;
+        self.found <= self.limit
+    }
 }
 
 /// The two versions, and the properties of edges that both have.
@@ -67,25 +79,25 @@ pub(crate) fn differences(ask: &Ask<'_>) -> Outcome {
     let (former, later) = (version("from")?, version("to")?);
     let properties = former.edge_properties().cloned().collect();
     let compared = Compared { former: &former, later: &later, properties };
-    let (limit, mut lists, mut found) = (ask.query.count("limit"), Lists::default(), 0_usize);
-    diff(&former, &later, ask.run, |difference| {
-        found += 1;
-        if found <= limit {
-            compared.take(&difference, &mut lists)?;
-        }
-        Ok(())
-    })?;
+    let mut lists = Lists { limit: ask.query.count("limit"), ..Lists::default() };
+    diff(&former, &later, ask.run, |difference| compared.take(&difference, &mut lists))?;
     Ok(json!({
         "added": lists.added,
         "removed": lists.removed,
         "changed": lists.changed,
-        "shown": found.min(limit),
-        "found": found,
+        "shown": lists.found.min(lists.limit),
+        "found": lists.found,
     }))
 }
 
 impl Compared<'_> {
     fn take(&self, difference: &Difference<'_>, lists: &mut Lists) -> store::Result<()> {
+        if let Difference::EdgeChanged(old, new) = difference {
+            return self.take_changes(old, new, lists);
+        }
+        if !lists.count() {
+            return Ok(());
+        }
         match difference {
             Difference::VertexAdded(v) => lists.added.push(json!({ "vertex": self.id(*v)? })),
             Difference::VertexRemoved(v) => lists.removed.push(json!({ "vertex": self.id(*v)? })),
@@ -101,17 +113,21 @@ impl Compared<'_> {
             }
             Difference::EdgeAdded(edge) => lists.added.push(self.edge(edge)?),
             Difference::EdgeRemoved(edge) => lists.removed.push(self.edge(edge)?),
-            Difference::EdgeChanged(old, new) => {
-                let (before, after) = (self.values(old)?, self.values(new)?);
-                let ends = (self.id(new.source)?, self.id(new.target)?);
-                for (property, value) in &after {
-                    let old = before.get(property).unwrap_or(&Value::Null);
-                    if old != value {
-                        lists.changed.push(json!({
-                            "source": ends.0, "target": ends.1, "property": property, "old": old, "new": value,
-                        }));
-                    }
-                }
+            Difference::EdgeChanged(..) => {}
+        }
+        Ok(())
+    }
+
+    /// An entry for each property of an edge that changed.
+    fn take_changes(&self, old: &DiffEdge<'_>, new: &DiffEdge<'_>, lists: &mut Lists) -> store::Result<()> {
+        let (before, after) = (self.values(old)?, self.values(new)?);
+        for (property, value) in &after {
+            let old = before.get(property).unwrap_or(&Value::Null);
+            if old != value && lists.count() {
+                let (source, target) = (self.id(new.source)?, self.id(new.target)?);
+                lists.changed.push(json!({
+                    "source": source, "target": target, "property": property, "old": old, "new": value,
+                }));
             }
         }
         Ok(())

@@ -234,6 +234,24 @@ fn differences_and_steps_of_time_are_counted() {
     assert_eq!(served.get("/vertex?id=b&at=1").answer()["in_degree"], 100);
 }
 
+#[test]
+fn differences_count_an_entry_for_each_property_that_changed() {
+    let served = Served::of("source,target,amount,size\na,b,1,2\nb,c,3,4\n");
+    let session = Session::open_to_write(served.path(), &SessionOptions::default()).expect("a session");
+    let mut batch = session.batch().expect("a batch");
+    batch.replace_edge("a", "b", &[7.into(), 8.into()]).expect("an edge");
+    batch.replace_edge("b", "c", &[3.into(), 9.into()]).expect("an edge");
+    session.commit(batch, "three values").expect("a commit");
+    for (limit, shown) in [(1000, 3), (2, 2), (1, 1), (0, 0)] {
+        let answer = served.get(&format!("/diff?from=1&to=2&limit={limit}")).answer();
+        let listed = answer["changed"].as_array().map(Vec::len);
+        assert_eq!((listed, &answer["shown"], &answer["found"]), (Some(shown), &json!(shown), &json!(3)));
+    }
+    let entry = json!({ "source": "b", "target": "c", "property": "size", "old": 4, "new": 9 });
+    let all = served.get("/diff?from=1&to=2").answer();
+    assert!(all["changed"].as_array().is_some_and(|changed| changed.contains(&entry)), "{all}");
+}
+
 /// A request for each route of the document: its path there, and the request.
 fn requests() -> Vec<(&'static str, &'static str, &'static str, Option<&'static str>)> {
     vec![
