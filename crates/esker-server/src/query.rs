@@ -19,10 +19,12 @@ pub(crate) struct Parameter {
 pub(crate) enum Form {
     /// Any text.
     Text,
-    /// A whole number: the value without the parameter, and the greatest.
+    /// A whole number: the value without the parameter, the least and the greatest.
     Count {
         /// The value without the parameter.
         default: usize,
+        /// The least value.
+        least: usize,
         /// The greatest value.
         max: usize,
     },
@@ -40,7 +42,12 @@ impl Parameter {
 
     /// A whole number.
     pub(crate) const fn count(name: &'static str, default: usize, max: usize, about: &'static str) -> Self {
-        Self { form: Form::Count { default, max }, ..Self::text(name, about) }
+        Self { form: Form::Count { default, least: 0, max }, ..Self::text(name, about) }
+    }
+
+    /// A whole number that is not zero.
+    pub(crate) const fn some(name: &'static str, default: usize, max: usize, about: &'static str) -> Self {
+        Self { form: Form::Count { default, least: 1, max }, ..Self::text(name, about) }
     }
 
     /// `true` or `false`.
@@ -71,8 +78,8 @@ impl Parameter {
     pub(crate) fn described(&self) -> Value {
         let schema = match self.form {
             Form::Text => json!({ "type": "string" }),
-            Form::Count { default, max } => {
-                json!({ "type": "integer", "minimum": 0, "maximum": max, "default": default })
+            Form::Count { default, least, max } => {
+                json!({ "type": "integer", "minimum": least, "maximum": max, "default": default })
             }
             Form::Flag => json!({ "type": "boolean", "default": false }),
             Form::Choice(words) => json!({ "type": "string", "enum": words, "default": words[0] }),
@@ -92,9 +99,13 @@ impl Parameter {
         let name = self.name;
         match self.form {
             Form::Text => Ok(()),
-            Form::Count { max, .. } if value.parse::<usize>().is_ok_and(|number| number <= max) => Ok(()),
-            Form::Count { max, .. } => {
-                Err(Failure::usage(format!("{name} is a whole number up to {max}, not {value:?}")))
+            Form::Count { least, max, .. }
+                if value.parse::<usize>().is_ok_and(|number| (least..=max).contains(&number)) =>
+            {
+                Ok(())
+            }
+            Form::Count { least, max, .. } => {
+                Err(Failure::usage(format!("{name} is a whole number from {least} to {max}, not {value:?}")))
             }
             Form::Flag if matches!(value, "true" | "false") => Ok(()),
             Form::Flag => Err(Failure::usage(format!("{name} is true or false, not {value:?}"))),
@@ -173,6 +184,16 @@ impl Query {
         self.text(name) == Some("true")
     }
 
+    /// Refuses a parameter that says nothing without another one.
+    pub(crate) fn needs(&self, name: &str, other: &str) -> Outcome<()> {
+        match self.text(name).is_none() || self.text(other).is_some() {
+            true => Ok(()),
+            false => {
+                Err(Failure::usage(format!("{name} says nothing without {other}: give both, or neither")))
+            }
+        }
+    }
+
     /// The word that is chosen.
     pub(crate) fn choice(&self, name: &str) -> &str {
         let form = self.parameters().find(|parameter| parameter.name == name).map(|one| one.form);
@@ -214,7 +235,7 @@ mod tests {
         };
         assert_eq!(refused("limit=1"), "the request needs id: The id");
         assert_eq!(refused("id=1&id=2"), "id is given twice");
-        assert_eq!(refused("id=1&limit=101"), "limit is a whole number up to 100, not \"101\"");
+        assert_eq!(refused("id=1&limit=101"), "limit is a whole number from 0 to 100, not \"101\"");
         assert_eq!(refused("id=1&reverse=1"), "reverse is true or false, not \"1\"");
         assert_eq!(refused("id=1&direction=up"), "direction is one of out, in, not \"up\"");
         assert!(refused("id=1&x=2").starts_with("there is no parameter \"x\"; the request takes id, ego"));

@@ -14,7 +14,7 @@ export function ranking(app: App, columns: Column[]): HTMLElement {
     const foot = el('p', { class: 'actions' });
     // Edges of a tree, say, have no values.
     const main = columns.at(0) ?? null;
-    let order = { column: main?.name ?? null, down: main?.type !== 'group' };
+    let order = { column: main?.name ?? null, down: main !== null && main.type !== 'group' };
     let limit = STEP;
     const renew = async (): Promise<void> => {
         try {

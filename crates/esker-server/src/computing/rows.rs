@@ -38,6 +38,9 @@ pub(crate) const ROWS: Shape = Shape::Object(&[
 /// Rows of an answer.
 pub(crate) fn rows(finished: &Finished, query: &Query, run: &Run) -> Outcome {
     let Finished { answer, version, .. } = finished;
+    if query.flag("descending") {
+        query.needs("descending", "sort")?;
+    }
     let wanted: Vec<&str> = query.all("vertex").collect();
     let mut chosen = match wanted.is_empty() {
         true => (0..rows_of(answer)).collect(),
@@ -153,7 +156,7 @@ fn cell_json(cell: Cell, version: &Version) -> Outcome {
 /// The parameters of [`histogram`].
 pub(crate) const OF_HISTOGRAM: &[Parameter] = &[
     Parameter::text("column", "The column; the principal one without it"),
-    Parameter::count("bins", 40, 1000, "Ranges of numbers, or the greatest number of groups"),
+    Parameter::some("bins", 40, 1000, "Ranges of numbers, or the greatest number of groups"),
 ];
 
 /// The answer of [`histogram`]: bins of numbers, or the largest groups.
@@ -180,7 +183,7 @@ pub(crate) fn histogram(finished: &Finished, query: &Query, run: &Run) -> Outcom
         Some(name) => column_of(answer, name)?,
         None => answer.columns.first().ok_or_else(|| Failure::usage("the answer has no column"))?,
     };
-    let bins = query.count("bins").max(1);
+    let bins = query.count("bins");
     if column.ranking.is_of_groups() {
         return groups(column, version, bins, run);
     }

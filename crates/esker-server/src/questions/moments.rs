@@ -18,7 +18,7 @@ const GRAIN: usize = 1 << 12;
 
 /// The parameters of [`window`].
 pub(crate) const OF_WINDOW: &[Parameter] =
-    &[Parameter::count("steps", 60, 1000, "The number of steps, of the same length")];
+    &[Parameter::some("steps", 60, 1000, "The number of steps, of the same length")];
 
 /// The answer of [`window`]: a step has the edges from one limit to before the next; the last has those at
 /// the last limit too.
@@ -42,7 +42,7 @@ pub(crate) fn window(ask: &Ask<'_>) -> Outcome {
         let message = "there is no edge with a time";
         return Err(Failure::refused(StatusCode::UNPROCESSABLE_ENTITY, "no_times", message));
     };
-    let steps = ask.query.count("steps").max(1);
+    let steps = ask.query.count("steps");
     let property = version.edge_property(&times.property)?.number;
     let span = i128::from(to) - i128::from(from);
     let step_of = |time: i64| {

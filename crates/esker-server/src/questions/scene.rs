@@ -24,7 +24,7 @@ const SUBGRAPH_MAX: usize = 2000;
 pub(crate) const OF_SCENE: &[Parameter] = &[
     Parameter::text("ego", "Draw what is around this vertex").repeatable(),
     Parameter::count("hops", 1, 10, "The greatest number of steps from the vertices of `ego`"),
-    Parameter::count("vertices", 200, VERTICES_MAX, "The greatest number of vertices"),
+    Parameter::some("vertices", 200, VERTICES_MAX, "The greatest number of vertices"),
     Parameter::choice("layout", &["forces", "layers"], "How vertices are placed"),
     Parameter::count("rounds", 300, 2000, "Rounds of the forces"),
     Parameter::text("colour", "`communities` of what is drawn, or a vertex property"),
@@ -58,10 +58,11 @@ const LEGEND: Shape =
 
 /// Places vertices and gives them looks.
 pub(crate) fn scene(ask: &Ask<'_>) -> Outcome {
+    ask.query.needs("hops", "ego")?;
     let around = Around::of(ask)?;
     let (graph, query) = (around.graph(), ask.query);
     let middle = query.all("ego").map(|id| around.vertex(ask, id)).collect::<Outcome<Vec<VertexId>>>()?;
-    let most = query.count("vertices").max(1);
+    let most = query.count("vertices");
     if middle.is_empty() && around.version.num_present(ask.run)? == 0 {
         let nothing: [Value; 0] = [];
         return Ok(json!({

@@ -156,7 +156,10 @@ pub(crate) const OF_NEIGHBORS: &[Parameter] = &[
     Parameter::text("id", "The id of the vertex").required(),
     Parameter::choice("direction", &["out", "in", "both"], "Which edges to follow"),
     Parameter::count("limit", 100, 10_000, "The greatest number of neighbours"),
-    Parameter::text("sort", "The most important first: by `degree`, `weight`, or an edge property"),
+    Parameter::text(
+        "sort",
+        "The most important first: by `degree`, `weight`, or an edge property of numbers",
+    ),
 ];
 
 /// The answer of [`neighbors`].
@@ -203,7 +206,15 @@ impl Sorting {
         match name {
             "degree" => Ok(Self::Degree),
             "weight" if properties.iter().any(|property| property.weight) => Ok(Self::Weight),
-            name => Ok(Self::Property(place_of(properties, name)?)),
+            name => {
+                let place = place_of(properties, name)?;
+                let property = properties[place];
+                if property.is_number() {
+                    return Ok(Self::Property(place));
+                }
+                let held = if property.is_text() { "texts".to_owned() } else { property.type_name() };
+                Err(Failure::usage(format!("{name} holds {held}: neighbours are sorted by numbers")))
+            }
         }
     }
 }

@@ -108,3 +108,31 @@ fn messages_do_not_repeat_all_that_was_asked() {
     let said = failed["message"].as_str().expect("a message");
     assert!(event == "failed" && said.chars().count() <= 2001, "{event} {}", said.len());
 }
+
+#[test]
+fn parameters_that_would_say_nothing_are_refused() {
+    let served = Served::of(&hub());
+    assert_eq!(served.run(r#"{"algorithm":"pagerank"}"#).1, "done");
+    for (path, expected) in [
+        ("/neighbors?id=hub&sort=kind", "kind holds texts: neighbours are sorted by numbers"),
+        ("/runs/1/rows?descending=true", "descending says nothing without sort"),
+        ("/scene?hops=3", "hops says nothing without ego"),
+        ("/scene?vertices=0", "vertices is a whole number from 1 to 5000"),
+        ("/window?steps=0", "steps is a whole number from 1 to 1000"),
+        ("/runs/1/histogram?bins=0", "bins is a whole number from 1 to 1000"),
+    ] {
+        let reply = served.get(path);
+        assert!(reply.status == 400 && reply.text().contains(expected), "{path}: {reply:?}");
+    }
+    for path in [
+        "/neighbors?id=hub&sort=amount",
+        "/runs/1/rows?descending=false",
+        "/runs/1/rows?descending=true&sort=rank",
+        "/scene?hops=3&ego=hub",
+        "/scene?vertices=1",
+        "/window?steps=1",
+        "/runs/1/histogram?bins=1",
+    ] {
+        assert_eq!(served.get(path).status, 200, "{path}");
+    }
+}
