@@ -124,6 +124,25 @@ fn versions_of_another_writer_are_seen_and_told() {
 }
 
 #[test]
+fn a_vertex_that_was_removed_is_as_unknown_as_one_that_never_was() {
+    let served = Served::of("source,target\n1,2\n2,3\n");
+    let session = Session::open_to_write(served.path(), &SessionOptions::default()).expect("a session");
+    let mut batch = session.batch().expect("a batch");
+    batch.remove_vertex(3).expect("a deletion");
+    session.commit(batch, "without one").expect("a commit");
+    eventually("the version is seen", || served.get("/database").answer()["latest"] == 2);
+    for question in ["/vertex?id=", "/neighbors?id=", "/scene?ego=", "/path?from=1&to="] {
+        for id in [3, 7] {
+            let reply = served.get(&format!("{question}{id}"));
+            let kind = reply.json()["error"]["kind"].clone();
+            assert_eq!((reply.status, kind), (404, json!("vertex_not_found")), "{question}{id}: {reply:?}");
+        }
+        assert_eq!(served.get(&format!("{question}3&at=1")).status, 200, "{question}");
+        assert_eq!(served.get(&format!("{question}x")).status, 400, "{question}: ids are integers");
+    }
+}
+
+#[test]
 fn twenty_viewers_read_while_a_thread_commits() {
     let served = Served::of("source,target\n0,1\n");
     let session = Session::open_to_write(served.path(), &SessionOptions::default()).expect("a session");

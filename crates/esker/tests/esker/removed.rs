@@ -18,7 +18,7 @@ use esker::session::Selection;
 use esker::store::ids::ExternalId;
 use esker::store::io::{Disk, RealDisk};
 use esker::store::manifest::StagingOptions;
-use esker::store::{Database, DatabaseOptions, Store, Version};
+use esker::store::{Database, DatabaseOptions, ErrorKind, Store, Version};
 use esker::top::top;
 use esker_graph::random::hash;
 
@@ -316,8 +316,9 @@ fn a_removed_vertex_is_unknown_until_it_is_added_again() {
         let job = Job { view: &version.view(), run: &run, params: &params, verify: true };
         let searched = find("bfs").unwrap().run(&job);
         if number == 2 {
-            let message = searched.unwrap_err().to_string();
-            assert!(message.contains("\"2\" in version 2: it was removed"), "{message}");
+            let error = searched.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::VertexNotFound);
+            assert!(error.to_string().contains("\"2\" in version 2: it was removed"), "{error}");
             continue;
         }
         let searched = searched.unwrap();
