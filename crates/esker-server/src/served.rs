@@ -11,7 +11,7 @@ use esker::graph::{Budget, Cancel, Run, RunOptions};
 use esker::store::format::VersionRecord;
 use esker::store::io::RealDisk;
 use esker::store::manifest::VersionSelector;
-use esker::store::{ErrorKind, Follower, Version};
+use esker::store::{ErrorKind, Follower, Store, Version};
 use esker::window::select_version;
 use parking_lot::Mutex;
 
@@ -41,6 +41,8 @@ struct Followed {
 impl Served {
     /// Opens a database. `options.cancel` ends everything.
     pub(crate) fn open(database: &Path, options: &SessionOptions) -> esker::Result<Self> {
+        // What is no database is named as it was given.
+        Store::open(database)?;
         // Messages name the whole path, so that it can be found in them.
         #[allow(clippy::disallowed_methods)]
         let path = std::fs::canonicalize(database).unwrap_or_else(|_| database.to_owned());

@@ -10,7 +10,7 @@ use esker_graph::{Reservation, Run};
 use crate::commit::{Commit, LoggedCommit};
 use crate::database::with_commits_in_memory;
 use crate::log::{LogReader, log_directory};
-use crate::manifest::{MANIFEST_NAME, Manifest};
+use crate::manifest::{MANIFEST_NAME, Manifest, expect_database};
 use crate::version::{State, Version};
 
 /// With more layers in memory, the commits of the newest are taken into the next one.
@@ -92,6 +92,7 @@ impl Follower {
     /// # Errors
     /// As [`crate::Store::open`] and [`Follower::refresh`].
     pub fn open(disk: Arc<dyn Disk>, path: &Path, run: Arc<Run>) -> Result<Self> {
+        expect_database(disk.as_ref(), path)?;
         let base = Arc::new(State::read(Arc::clone(&disk), path)?);
         let reader = reader_of(&base, &run)?;
         let memory = run.budget().reserve("the commits in the log", 0)?;

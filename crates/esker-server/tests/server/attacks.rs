@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
-use esker_server::{ServeOptions, Server};
+use esker_server::{ServeError, ServeOptions, Server};
 use serde_json::json;
 
 use crate::client::{Reply, Served};
@@ -260,6 +260,22 @@ fn no_message_names_a_path_of_the_machine() {
     let reply = served.get("/database");
     assert_eq!(reply.status, 500, "{reply:?}");
     assert!(!reply.text().contains(&directory) && reply.text().contains("g.esker"), "{}", reply.text());
-    let gone = Server::bind(&ServeOptions::of(served.directory.path().join("nothing")));
-    assert!(gone.is_err(), "the command says where it looked");
+}
+
+#[test]
+fn what_is_no_database_is_told_as_other_commands_tell_it() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let at = |name: &str| directory.path().join(name);
+    std::fs::write(at("d.csv"), "source,target\n1,2\n").expect("a file");
+    std::fs::create_dir(at("empty")).expect("a directory");
+    for (name, expected) in [
+        ("d.csv", "is a file, not a database: import the file first"),
+        ("empty", "is not a database: it has no file MANIFEST"),
+        ("nothing", "does not exist: check the path, or import a graph to it"),
+    ] {
+        let Err(ServeError::Database(error)) = Server::bind(&ServeOptions::of(at(name))) else {
+            panic!("{name} is served");
+        };
+        assert_eq!(error.to_string(), format!("{} {expected}", at(name).display()));
+    }
 }
