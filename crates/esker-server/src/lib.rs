@@ -24,6 +24,7 @@ mod computing;
 mod routes;
 mod document;
 mod patience;
+mod strangers;
 mod streams;
 mod responding;
 mod server;

@@ -22,7 +22,7 @@ pub(crate) const HEAD_TIME_MAX: Duration = Duration::from_secs(15);
 pub(crate) const BODY_TIME_MAX: Duration = Duration::from_secs(15);
 /// How long a client may take no byte of an answer that waits for it.
 pub(crate) const STALL_TIME_MAX: Duration = Duration::from_secs(60);
-/// Open connections; later ones wait.
+/// Open connections. Of those without a session the oldest ends for a later one; otherwise later ones wait.
 pub(crate) const CONNECTIONS_MAX: usize = 256;
 /// Questions that are answered at the same time.
 pub(crate) const QUESTIONS_MAX: usize = 8;

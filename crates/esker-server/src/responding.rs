@@ -25,6 +25,7 @@ use crate::page::FILES;
 use crate::query::Query;
 use crate::routes::{Does, PREFIX, ROUTES, Route, Verb};
 use crate::served::Served;
+use crate::strangers::Stranger;
 use crate::streams::{Newest, of_run, of_versions};
 use crate::work::{Workers, written};
 
@@ -71,8 +72,16 @@ pub(crate) fn router(service: &Arc<Service>) -> Router {
     router.fallback(unknown).method_not_allowed_fallback(wrong_method).with_state(Arc::clone(service))
 }
 
-/// Answers a request, if it is one to this server.
-pub(crate) async fn answer(service: &Service, router: Router, request: Request) -> Response {
+/// Answers a request of a connection, if it is one to this server.
+pub(crate) async fn answer(
+    service: &Service,
+    router: Router,
+    stranger: &Stranger,
+    request: Request,
+) -> Response {
+    if service.guard.check_session(request.headers()).is_ok() {
+        stranger.has_session();
+    }
     let checked = service.check(&request);
     let mut response = match checked {
         Ok(()) => routed(router, request).await,

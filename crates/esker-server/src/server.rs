@@ -1,9 +1,12 @@
 //! The server: it listens, and ends when its token is set.
 
 use std::convert::Infallible;
+use std::future::{Future, poll_fn};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use axum::Router;
@@ -21,6 +24,7 @@ use crate::limits::{CONNECTIONS_MAX, HEAD_BYTES_MAX, HEAD_TIME_MAX, HEADERS_MAX}
 use crate::patience::Patient;
 use crate::responding::{Service, answer, router};
 use crate::served::Served;
+use crate::strangers::{Stranger, Strangers};
 use crate::streams::Newest;
 use crate::work::Workers;
 
@@ -176,14 +180,20 @@ async fn follow(service: Arc<Service>) {
 async fn accept(service: Arc<Service>, listener: tokio::net::TcpListener) {
     let router = router(&service);
     let free = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-    while let Ok(permit) = Arc::clone(&free).acquire_owned().await {
+    let strangers = Arc::new(Strangers::default());
+    loop {
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(ACCEPT_AGAIN).await;
             continue;
         };
+        if free.available_permits() == 0 {
+            strangers.end_oldest();
+        }
+        let Ok(permit) = Arc::clone(&free).acquire_owned().await else { return };
         // Without this, small answers may wait for the client's acknowledgement.
         let _ = stream.set_nodelay(true);
-        let connection = connected(Arc::clone(&service), router.clone(), Patient::new(stream));
+        let stranger = strangers.enter();
+        let connection = connected(Arc::clone(&service), router.clone(), Patient::new(stream), stranger);
         tokio::spawn(async move {
             connection.await;
             drop(permit);
@@ -192,14 +202,23 @@ async fn accept(service: Arc<Service>, listener: tokio::net::TcpListener) {
 }
 
 /// Answers the requests of one connection.
-async fn connected(service: Arc<Service>, router: Router, stream: Patient) {
+async fn connected(service: Arc<Service>, router: Router, stream: Patient, stranger: Stranger) {
+    let stranger = Arc::new(stranger);
+    let of_requests = Arc::clone(&stranger);
     let respond = service_fn(move |request: hyper::Request<Incoming>| {
-        let (service, router) = (Arc::clone(&service), router.clone());
-        async move { Ok::<_, Infallible>(answer(&service, router, request.map(Body::new)).await) }
+        let (service, router, stranger) = (Arc::clone(&service), router.clone(), Arc::clone(&of_requests));
+        let request = request.map(Body::new);
+        async move { Ok::<_, Infallible>(answer(&service, router, &stranger, request).await) }
     });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME_MAX);
     builder.max_buf_size(HEAD_BYTES_MAX).max_headers(HEADERS_MAX);
-    // A client that breaks the protocol or goes away ends its connection alone.
-    let _ = builder.serve_connection(TokioIo::new(stream), respond).await;
+    let mut serving = pin!(builder.serve_connection(TokioIo::new(stream), respond));
+    let mut ended = pin!(stranger.ended());
+    poll_fn(|context| match ended.as_mut().poll(context) {
+        Poll::Ready(()) => Poll::Ready(()),
+        // A client that breaks the protocol or goes away ends its connection alone.
+        Poll::Pending => serving.as_mut().poll(context).map(drop),
+    })
+    .await;
 }

@@ -1,6 +1,7 @@
 //! Requests of others: foreign hosts and origins, wrong tokens, and what is malformed, large or slow.
 
 use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use esker_server::{ServeError, ServeOptions, Server};
@@ -225,6 +226,39 @@ fn slow_clients_keep_nobody_waiting() {
     let mut reply = [0; 64];
     let count = stream.read(&mut reply).expect("a reply");
     assert!(String::from_utf8_lossy(&reply[..count]).starts_with("HTTP/1.1 408"), "{reply:?}");
+}
+
+#[test]
+fn those_without_a_session_take_no_connection_from_others() {
+    let served = small();
+    let (own, cookie) = (served.address, &served.cookie);
+    let question = format!("GET /api/v1/vertex?id=bob HTTP/1.1\r\nHost: {own}\r\nCookie: {cookie}\r\n\r\n");
+    let ask = |stream: &mut TcpStream| {
+        stream.write_all(question.as_bytes()).expect("a question");
+        let mut reply = [0; 4096];
+        let count = stream.read(&mut reply).expect("a reply");
+        assert!(reply[..count].starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&reply[..count]));
+    };
+    let mut kept = served.connect();
+    ask(&mut kept);
+    let body = format!(
+        "POST /api/v1/session HTTP/1.1\r\nHost: {own}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{{"
+    );
+    for sent in ["", "GET / HT", &body] {
+        let strangers: Vec<TcpStream> = (0..300)
+            .map(|_| {
+                let mut stream = served.connect();
+                stream.write_all(sent.as_bytes()).expect("a part");
+                stream
+            })
+            .collect();
+        let begin = Instant::now();
+        assert_eq!(served.get("/database").status, 200);
+        let took = begin.elapsed();
+        assert!(took < Duration::from_secs(3), "{sent}: {took:?}");
+        drop(strangers);
+    }
+    ask(&mut kept);
 }
 
 #[test]
