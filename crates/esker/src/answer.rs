@@ -207,14 +207,26 @@ impl Ranking {
 }
 
 /// A fact about the whole graph or about the run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum Fact {
     /// A count.
     Count(u64),
-    /// A number.
+    /// A number; NaN where it has none on this graph.
     Float(f64),
     /// Yes or no.
     Flag(bool),
+}
+
+impl PartialEq for Fact {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Count(a), Self::Count(b)) => a == b,
+            // Answers without a number are the same.
+            (Self::Float(a), Self::Float(b)) => a == b || (a.is_nan() && b.is_nan()),
+            (Self::Flag(a), Self::Flag(b)) => a == b,
+            _ => false,
+        }
+    }
 }
 
 /// The answer of one algorithm.

@@ -67,7 +67,7 @@ struct Told {
 
 /// Whether two numbers are the same but for the order in which sums were made.
 pub(crate) fn is_near(a: f64, b: f64) -> bool {
-    a == b || (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1e-3)
+    a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1e-3)
 }
 
 fn are_near(left: &[Value], right: &[Value]) -> bool {
