@@ -66,11 +66,11 @@ pub(crate) fn path(ask: &Ask<'_>) -> Outcome {
     Ok(json!({ "found": true, "length": length_json(path.length()), "vertices": ids, "edges": edges }))
 }
 
-/// A length; an integer of more than 64 bits as a float.
+/// A length; an integer that does not fit in 64 bits as a text, which is exact.
 fn length_json(length: PathLength) -> Value {
     match length {
         PathLength::Whole(whole) => {
-            i64::try_from(whole).map_or_else(|_| json!(whole as f64), |whole| json!(whole))
+            u64::try_from(whole).map_or_else(|_| json!(whole.to_string()), |whole| json!(whole))
         }
         PathLength::Real(real) => json!(real),
     }

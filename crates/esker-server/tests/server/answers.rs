@@ -324,6 +324,11 @@ fn edges_of_a_path_have_the_weights_that_are_stored() {
     let answer = served.get("/path?from=a&to=d&weight=w").answer();
     let weights = answer["edges"].as_array().expect("edges").iter().map(|edge| edge["weight"].as_f64());
     assert_eq!(weights.collect::<Vec<_>>(), [Some(1e17), Some(1.0), Some(0.1)]);
+    let most = i64::MAX;
+    let served = Served::of(&format!("source,target,w\na,b,{most}\nb,c,{most}\nc,d,{most}\n"));
+    let length = |to: &str| served.get(&format!("/path?from=a&to={to}&weight=w")).answer()["length"].clone();
+    assert_eq!(length("b"), most.to_string());
+    assert_eq!(length("d"), (i128::from(most) * 3).to_string());
 }
 
 /// What shows edges as they are stored does not take another direction in silence.
