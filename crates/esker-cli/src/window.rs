@@ -23,6 +23,7 @@ impl WindowCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let (entry, params) = self.options.of(&self.algorithm)?;
         self.check(entry)?;
+        self.round.apply();
         let (cancel, begin) = (cancel_on_signals()?, Instant::now());
         let mut file = self.file(&cancel)?;
         let (store, bar) = open_store(self.database.as_ref(), &self.resources, &cancel)?;

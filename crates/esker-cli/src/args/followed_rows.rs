@@ -3,6 +3,7 @@
 use clap::Args;
 
 use crate::failure::Failure;
+use crate::show::rounding::RoundArg;
 use crate::show::rows::RowFormat;
 
 /// The rows of a command that follows versions.
@@ -24,6 +25,8 @@ pub(crate) struct FollowedRowsArgs {
     /// End with the newest version that there is, without waiting for others
     #[arg(long)]
     pub(crate) once: bool,
+    #[command(flatten)]
+    pub(crate) round: RoundArg,
 }
 
 impl FollowedRowsArgs {

@@ -4,6 +4,7 @@ use clap::Args;
 use esker::grouping::{GroupKey, GroupOrder, Measure, keys_of};
 
 use crate::failure::Failure;
+use crate::show::rounding::RoundArg;
 use crate::show::rows::RowFormat;
 
 /// Rows of a list that a table shows by itself.
@@ -64,6 +65,8 @@ pub(crate) struct SortArgs {
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    #[command(flatten)]
+    pub(crate) round: RoundArg,
 }
 
 impl GroupArgs {

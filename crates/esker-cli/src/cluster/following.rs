@@ -62,7 +62,7 @@ pub(super) struct ClusterFollowCommand {
     memory: Option<u64>,
     /// Write an Arrow stream with a batch for each version, from the first one on: the vertices that it
     /// changed, their old values and new ones
-    #[arg(long, conflicts_with_all = ["format", "json", "top"])]
+    #[arg(long, conflicts_with_all = ["format", "json", "top", "round"])]
     arrow: bool,
 }
 
@@ -123,6 +123,7 @@ impl RankedRows {
 
 impl ClusterFollowCommand {
     pub(super) fn carry_out(&self) -> Outcome {
+        self.rows.round.apply();
         let format = self.rows.format()?;
         let cancel = cancel_on_signals()?;
         let cluster = self.hosts.open(&self.cluster)?;

@@ -18,6 +18,7 @@ use crate::args::size::{bytes, count, parse_bytes, seconds};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::{self, cancel_on_signals};
 use crate::show::progress::Bar;
+use crate::show::rounding::RoundArg;
 use crate::show::rows::{RowFormat, RowTable};
 use crate::show::text;
 
@@ -29,7 +30,7 @@ const SHOWN: usize = 10;
 /// Results go to standard output, time and figures to standard error. They are the same for any number of
 /// shards.
 #[derive(Debug, Args)]
-#[command(after_help = algorithms(|_| true))]
+#[command(after_help = algorithms(|_| true), mut_arg("round", |round| round.conflicts_with("output")))]
 pub(crate) struct ClusterRunCommand {
     /// The algorithm: one of those below
     #[arg(value_parser = not_a_cluster)]
@@ -58,10 +59,13 @@ pub(crate) struct ClusterRunCommand {
     /// Report as JSON
     #[arg(long, conflicts_with = "output")]
     json: bool,
+    #[command(flatten)]
+    round: RoundArg,
 }
 
 impl ClusterRunCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
+        self.round.apply();
         let ends_in =
             |end: &str| self.output.as_ref().is_some_and(|path| path.extension() == Some(end.as_ref()));
         if ends_in("parquet") {

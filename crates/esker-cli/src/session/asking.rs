@@ -17,6 +17,7 @@ use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::session::opening::open_store_with;
 use crate::show::answer_rows;
+use crate::show::rounding::RoundArg;
 use crate::show::rows::{RowFormat, RowTable};
 use crate::show::text;
 
@@ -49,6 +50,8 @@ pub(crate) struct FormArgs {
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    #[command(flatten)]
+    pub(crate) round: RoundArg,
 }
 
 /// A version of a database to ask.
@@ -74,6 +77,7 @@ impl SubjectArgs {
 impl AskArgs {
     /// Opens the version.
     pub(crate) fn open(&self) -> Result<Asked, Failure> {
+        self.form.round.apply();
         self.subject.open()
     }
 

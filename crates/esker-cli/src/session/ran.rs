@@ -14,6 +14,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::show::answer_rows::{UNDEFINED, fact_json, value_json};
 use crate::show::figures::{edges_name, float_text};
+use crate::show::rounding::rounded;
 
 /// A run that has ended.
 pub(crate) struct RanRun<'a> {
@@ -34,7 +35,7 @@ impl RanRun<'_> {
     ) -> Result<serde_json::Value, Failure> {
         let Self { entry, view, times, answer, plan } = *self;
         let facts: serde_json::Map<_, _> =
-            answer.facts.iter().map(|(name, fact)| ((*name).to_owned(), fact_json(fact))).collect();
+            answer.facts.iter().map(|(name, fact)| ((*name).to_owned(), rounded(fact_json(fact)))).collect();
         let mut rows = Vec::new();
         for ranked in
             count.map(|count| top(answer, count, interrupt::token())).transpose()?.unwrap_or_default()
@@ -50,7 +51,7 @@ impl RanRun<'_> {
             for (name, further) in further(answer, &ranked) {
                 row[name] = value(further)?;
             }
-            rows.push(row);
+            rows.push(rounded(row));
         }
         Ok(json!({
             "algorithm": entry.name,

@@ -14,6 +14,7 @@ use crate::failure::Outcome;
 use crate::interrupt;
 use crate::show::alerts::AlertSink;
 use crate::show::answer_rows::{answer_rows, fact_json, ranked_rows, value_json};
+use crate::show::rounding::rounded;
 use crate::show::rows::{PrintedRows, RowFormat, RowTable};
 use crate::show::text;
 
@@ -98,8 +99,11 @@ impl FollowPrinter {
 
     /// Says where it begins, and prints the first rows that were asked for.
     pub(crate) fn first(&mut self, follow: &mut Follow, lost: Lost, is_told: bool, run: &Run) -> Outcome {
-        let figures: Vec<String> =
-            follow.facts().iter().map(|(name, fact)| format!("{name} {}", fact_json(fact))).collect();
+        let figures: Vec<String> = follow
+            .facts()
+            .iter()
+            .map(|(name, fact)| format!("{name} {}", rounded(fact_json(fact))))
+            .collect();
         let (name, version) = (follow.entry().name, follow.version());
         let method = if follow.updates() { "" } else { ", computed anew at each step" };
         text::remark(&format!("following {name} from version {version}{method}: {}", figures.join(", ")));

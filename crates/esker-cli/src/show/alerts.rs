@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::failure::{Failure, Outcome};
 use crate::interrupt;
+use crate::show::rounding::rounded;
 use crate::show::text;
 
 /// Time between two looks whether a command has ended.
@@ -29,9 +30,10 @@ impl AlertSink {
 
     /// Hands over an alert. The failure of a command is told, and is none of the alerts.
     pub(crate) fn give(&mut self, alert: Map<String, Value>) -> Outcome {
-        let line = Value::Object(alert).to_string();
+        let alert = Value::Object(alert);
         self.given += 1;
-        let Some(command) = &self.command else { return text::print(&line) };
+        let Some(command) = &self.command else { return text::print(&rounded(alert).to_string()) };
+        let line = alert.to_string();
         let failure = match run(command, &line)? {
             Ok(()) => return Ok(()),
             Err(failure) => failure,

@@ -6,6 +6,7 @@ use esker::store::View;
 use serde_json::json;
 
 use crate::show::answer_rows::fact_json;
+use crate::show::rounding;
 use crate::show::rows::RowTable;
 
 /// The numbers of vertices and edges of a graph, which is a version or a part of one.
@@ -37,6 +38,9 @@ pub(crate) fn sized_figures(entry: &Entry, view: &View, size: GraphSize, answer:
 /// A figure for people: no digit before the point is lost, but of very large numbers, and of small ones the
 /// first digits are shown.
 pub(crate) fn float_text(value: f64) -> String {
+    if let Some(text) = rounding::float_text(value) {
+        return text;
+    }
     match value.abs() {
         size if (1e9..1e15).contains(&size) => format!("{value:.0}"),
         size if size >= 1e15 => format!("{value:.5e}"),

@@ -1,6 +1,7 @@
 //! The output of the command: texts, progress, rows of answers, figures.
 
 pub(crate) mod text;
+pub(crate) mod rounding;
 pub(crate) mod alerts;
 pub(crate) mod rows;
 pub(crate) mod answer_rows;

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::failure::Outcome;
 use crate::interrupt;
+use crate::show::rounding::{number_text, rounded};
 use crate::show::text;
 
 /// Signs of the longest bar of a histogram.
@@ -58,10 +59,10 @@ impl RowTable {
         Self { header: names, ..Self::default() }
     }
 
-    /// Adds a row with a value for each column.
+    /// Adds a row with a value for each column, rounded as `--round` asks.
     pub(crate) fn push(&mut self, row: Vec<Value>) {
         debug_assert_eq!(row.len(), self.header.len());
-        self.rows.push(row);
+        self.rows.push(row.into_iter().map(rounded).collect());
     }
 
     /// The rows, or if there are none, one without values: a reader sees that there are none.
@@ -215,6 +216,7 @@ fn field(value: &Value) -> Option<Cow<'_, str>> {
             warn_of_replaced(text);
             Some(Cow::Borrowed(text))
         }
+        Value::Number(number) => Some(Cow::Owned(number_text(number))),
         other => Some(Cow::Owned(other.to_string())),
     }
 }

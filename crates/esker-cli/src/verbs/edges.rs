@@ -62,6 +62,7 @@ fn of_edges(argument: Arg) -> Arg {
 
 impl EdgesCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
+        self.sort.round.apply();
         if self.every.is_none()
             && !self.choice.has_window()
             && (self.time.is_some() || self.choice.unit().is_some())

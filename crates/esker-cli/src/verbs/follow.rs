@@ -128,6 +128,7 @@ impl FollowCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let (entry, params) = self.options.of(&self.algorithm)?;
         self.check(entry)?;
+        self.rows.round.apply();
         let format = self.format()?;
         let cancel = cancel_on_signals()?;
         let bar = Bar::spinner(false);

@@ -55,6 +55,7 @@ fn of_a_list(argument: Arg) -> Arg {
 
 impl NeighborsCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
+        self.sort.round.apply();
         self.sort.expect_column()?;
         let (order, measures) = (self.sort.order(), self.measures.measures());
         if !measures.is_empty() && (order.column.is_some() || order.top.is_some()) {

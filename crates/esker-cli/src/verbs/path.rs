@@ -66,6 +66,7 @@ fn of_single_edges(argument: Arg) -> Arg {
 
 impl PathCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
+        self.form.round.apply();
         let selection = self.choice.selection(&self.at, None, self.time.as_deref())?;
         let asked = Asked::open(&self.database, &selection)?;
         let weight = self.weight.as_ref().map(|name| asked.version.edge_property(name)).transpose()?;

@@ -39,6 +39,7 @@ use crate::session::storing::StoreArgs;
 use crate::show::answer_rows::answer_rows;
 use crate::show::figures::GraphSize;
 use crate::show::progress::Bar;
+use crate::show::rounding::RoundArg;
 use crate::show::rows::{RowFormat, bars};
 use crate::show::shown::{STANDARD_OUTPUT, ShownRows, ShownVersions};
 use crate::show::text;
@@ -107,6 +108,8 @@ struct RunArgs {
     /// Form of the rows on standard output [default: a table; with `--output -`, CSV]
     #[arg(long = "format", value_enum, value_name = "FORM")]
     rows: Option<RowFormat>,
+    #[command(flatten)]
+    round: RoundArg,
     /// Report as JSON, on standard error if the rows are on standard output; of several versions, print the
     /// rows as an array of objects
     #[arg(long)]
@@ -147,6 +150,7 @@ impl RunArgs {
     fn carry_out(&self, requested: &Requested<Self>) -> Outcome {
         let Requested { entry, params, given, .. } = requested;
         self.check(entry)?;
+        self.round.apply();
         self.store.check(entry, &self.inputs, self.spans_versions())?;
         let cancel = cancel_on_signals()?;
         entry.check_weight(self.read.weight.is_some())?;
@@ -228,7 +232,7 @@ impl RunArgs {
         };
         refuse_reading(database, &requested.given)?;
         let (output, format) = (self.output.as_deref(), self.row_format());
-        let shown = ShownRows::of(self.top, output, format == RowFormat::Csv);
+        let shown = ShownRows::of(self.top, output, format == RowFormat::Csv && !self.round.is_given());
         let file = shown.file(output, self.force, cancel)?;
         let (store, bar) = open_store(database.as_ref(), &self.resources, cancel)?;
         bar.finish();
@@ -382,9 +386,10 @@ impl RunArgs {
         self.output.as_deref().is_some_and(|path| path.as_os_str() == STANDARD_OUTPUT)
     }
 
-    /// Whether `--output -` is to print other rows than all, or in another form than CSV.
+    /// Whether `--output -` is to print other rows than all, or in another form than that of files.
     fn has_chosen_rows(&self) -> bool {
-        self.is_to_stdout() && (self.top.is_some() || self.row_format() != RowFormat::Csv)
+        let is_like_files = self.row_format() == RowFormat::Csv && !self.round.is_given();
+        self.is_to_stdout() && (self.top.is_some() || !is_like_files)
     }
 
     /// Refuses options that would have no effect.
@@ -412,6 +417,11 @@ impl RunArgs {
         let is_file_only = is_to_file && self.top.is_none() && !self.histogram && !spans_versions;
         if self.rows.is_some() && is_file_only {
             return refuse("--format has no effect on --output FILE, only on the rows of --top N");
+        }
+        if self.round.is_given() && is_file_only && !self.json {
+            return refuse(
+                "--round has no effect on --output FILE, which has all digits; --output - prints rounded ones",
+            );
         }
         let option = match (self.top, &self.output) {
             (Some(_), _) if !entry.has_rows() => "--top",

@@ -43,6 +43,7 @@ pub(crate) struct VerticesCommand {
 
 impl VerticesCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
+        self.sort.round.apply();
         let cancel = cancel_on_signals()?;
         let run = self.resources.run(&cancel, 0, false, None)?;
         let (store, bar) = open_store(&self.database, &self.resources, &cancel)?;

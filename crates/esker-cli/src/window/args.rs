@@ -20,6 +20,7 @@ use crate::args::resources::ResourceArgs;
 use crate::args::selecting::WhereArgs;
 use crate::args::window_args::{TIME_HELP, WindowArgs, ZoneArgs};
 use crate::failure::{Failure, Outcome};
+use crate::show::rounding::RoundArg;
 use crate::show::rows::RowFormat;
 use crate::show::shown::{STANDARD_OUTPUT, ShownRows};
 
@@ -103,6 +104,8 @@ pub(crate) struct WindowCommand {
     /// Print the rows as JSON: an array of objects, or with --follow an object a line
     #[arg(long, conflicts_with = "format")]
     pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) round: RoundArg,
     #[command(flatten)]
     pub(super) at: AtArgs,
     /// Seed of everything random
@@ -205,7 +208,7 @@ impl WindowCommand {
     }
 
     pub(super) fn shown(&self) -> ShownRows {
-        let like_files = !self.follow && self.row_format() == RowFormat::Csv;
+        let like_files = !self.follow && self.row_format() == RowFormat::Csv && !self.round.is_given();
         ShownRows::of(self.top, self.output.as_deref(), like_files)
     }
 

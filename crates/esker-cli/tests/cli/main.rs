@@ -46,6 +46,7 @@ mod inputs;
 mod later_files;
 mod limits;
 mod rates;
+mod rounding;
 mod notations;
 mod numbers;
 mod parallel;
