@@ -295,6 +295,7 @@ impl PyEdgeStream {
             properties: self.properties.iter().enumerate().map(values).collect::<PyOutcome<_>>()?,
             vertices: vertices.map(|column| column.ids(range(column.len()), self.has_texts)).transpose()?,
             vertex_values: Vec::new(),
+            vertex_places: None,
             rejected: Vec::new(),
             wide: Vec::new(),
         })

@@ -214,6 +214,7 @@ impl BlockParser for ColumnParser {
             properties: properties.collect::<PyOutcome<_>>().map_err(store_error)?,
             vertices: vertices.map(|column| ids(column, range(column.len()))).transpose()?,
             vertex_values: Vec::new(),
+            vertex_places: None,
             rejected: Vec::new(),
             wide: Vec::new(),
         })

@@ -48,6 +48,58 @@ fn zeros_in_front_of_a_late_id_are_not_lost() {
 }
 
 #[test]
+fn texts_of_vertices_that_are_not_utf8_are_kept_and_said_with_their_line() {
+    let place = Place::new();
+    let latin = |name: &str, text: &[u8]| std::fs::write(place.path().join(name), text).unwrap();
+    place.file("e.csv", "src,dst\na,b\n");
+    latin("v.csv", b"id,town\na,Bonn\nb,K\xf6ln\n");
+    let said_of = |command: &str| {
+        let told = said(&place, command);
+        assert!(told.contains("warning: v.csv:3: the line is not UTF-8"), "{command}: {told}");
+    };
+    said_of("import e.csv g.esker --vertices v.csv");
+    place.ok("import e.csv h.esker");
+    said_of("set h.esker v.csv");
+    place.ok("import e.csv i.esker");
+    said_of("add i.esker e.csv --vertices v.csv");
+    for database in ["g.esker", "h.esker", "i.esker"] {
+        place.ok(&format!("export {database} out.csv --vertex-properties w.csv --force"));
+        let written = std::fs::read(place.path().join("w.csv")).unwrap();
+        assert!(written.windows(4).any(|text| text == b"K\xf6ln"), "{database}: {written:?}");
+    }
+    latin("ids", b"a\nK\xf6ln\n");
+    let told = said(&place, "import e.csv j.esker --vertices ids");
+    assert!(told.contains("warning: ids:2: the line is not UTF-8"), "{told}");
+    latin("names.csv", b"id,gr\xf6\xdfe\na,1\n");
+    let wrong = "names.csv:1: the name \"gr\u{fffd}\u{fffd}e\" of a column is not UTF-8; convert the file";
+    place.fails(1, "import e.csv k.esker --vertices names.csv", wrong);
+    place.fails(1, "set h.esker names.csv", wrong);
+    latin("edges.csv", b"src,dst,gr\xf6\xdfe\na,b,1\n");
+    place.ok("import edges.csv k.esker");
+    place.fails(
+        1,
+        "import edges.csv l.esker --property all",
+        "edges.csv:1: the name \"gr\u{fffd}\u{fffd}e\"",
+    );
+}
+
+#[test]
+fn a_value_of_a_vertex_that_its_property_does_not_hold_is_refused_with_its_line() {
+    let place = Place::new();
+    place.file("e.csv", "src,dst\na,b\n");
+    place.file("ages.csv", "id,age\na,1\n");
+    place.ok("import e.csv g.esker --vertices ages.csv");
+    place.file("v.csv", "id,age\na,1\nb,x\n");
+    for command in ["add g.esker e.csv --vertices v.csv", "sync g.esker e.csv --vertices v.csv"] {
+        place.fails(1, command, "v.csv:3: property \"age\" holds 64-bit integers, but the value \"x\"");
+    }
+    let nodes =
+        "{\"nodes\": [{\"id\": \"a\", \"age\": 1},\n{\"id\": \"b\", \"age\": \"x\"}],\n\"links\": []}";
+    place.file("d.json", nodes);
+    place.fails(1, "add g.esker d.json", "d.json:2: property \"age\" holds 64-bit integers");
+}
+
+#[test]
 fn texts_that_are_not_utf8_are_said_with_their_line() {
     let place = Place::new();
     let latin = |name: &str, text: &[u8]| std::fs::write(place.path().join(name), text).unwrap();

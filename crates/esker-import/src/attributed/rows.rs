@@ -15,7 +15,7 @@ use super::edges::{AttributeColumn, Converted, EdgeProperty};
 use super::value::Attribute;
 use super::vertices::VertexColumns;
 use crate::columns::no_kind;
-use crate::read::source::{EdgeBatch, Rejected, RejectedText, id_column};
+use crate::read::source::{EdgeBatch, Rejected, RejectedText, VertexPlaces, id_column};
 use crate::text::blocks::{count_lines, excerpt, input_error};
 use crate::text::reasons::{check_text, not_id};
 
@@ -176,6 +176,8 @@ pub(super) struct Rows<'e> {
     columns: Vec<AttributeColumn>,
     ids: ElementIds,
     num_vertices: usize,
+    /// The line of each vertex.
+    vertex_lines: Vec<u64>,
     pub(super) vertices: VertexColumns,
     rejected: Vec<Rejected>,
     /// A place that was looked at, and its line.
@@ -195,6 +197,7 @@ impl<'e> Rows<'e> {
             columns: elements.properties.iter().map(EdgeProperty::column).collect(),
             ids: ids(),
             num_vertices: 0,
+            vertex_lines: Vec::new(),
             vertices: VertexColumns::default(),
             rejected: Vec::new(),
             counted: (0, first_line),
@@ -292,6 +295,8 @@ impl<'e> Rows<'e> {
         }
         self.ids.push(&id);
         self.num_vertices += 1;
+        let line = self.line(at);
+        self.vertex_lines.push(line);
     }
 
     /// Takes an edge that begins at a place.
@@ -387,6 +392,10 @@ impl<'e> Rows<'e> {
             properties: self.columns.into_iter().map(AttributeColumn::finish).collect(),
             vertices: Some(self.ids.finish()),
             vertex_values: self.vertices.finish(),
+            vertex_places: Some(VertexPlaces {
+                path: Arc::clone(&self.elements.path),
+                lines: self.vertex_lines,
+            }),
             rejected: self.rejected,
             wide: Vec::new(),
             input_bytes,

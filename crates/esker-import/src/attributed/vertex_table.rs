@@ -1,6 +1,7 @@
 //! Vertices of a table before the edges of any format: a column has their ids, the others are properties.
 
-use std::borrow::Cow;
+mod vertex_shape;
+
 use std::cmp::Ordering;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,8 +14,9 @@ use esker_format::{
 };
 use esker_graph::{Message, Setting, message};
 
+use vertex_shape::vertex_shape;
+
 use super::types::typed_value;
-use super::value::Attribute;
 use super::vertices::VertexColumns;
 use crate::columns::missing::{MissingWords, TextField, says_missing};
 use crate::columns::names::vertex_id_column;
@@ -24,64 +26,19 @@ use crate::read::format::ReadOptions;
 use crate::read::head::{HEAD_BYTES_MAX, InputHead};
 use crate::read::input::Input;
 use crate::read::source::{
-    BlockParser, EdgeBatch, IdKind, InputBlock, Numbers, Reader, Rejected, RejectedText, Schema, id_column,
+    BlockParser, EdgeBatch, IdKind, InputBlock, Numbers, Reader, Rejected, RejectedText, Schema,
+    VertexPlaces, id_column,
 };
 use crate::read::typed::sniff_type;
 use crate::text::blocks::{LineBlocks, PartialInput, excerpt, input_error, rejected_line};
-use crate::text::line::Separator;
+use crate::text::odd::{OddLine, check_name};
 use crate::text::reasons::{check_text, not_id};
 use crate::text::rows::{FieldPlace, TextRows};
 use crate::text::sampled::values;
-use crate::text::shape::{SAMPLE_LINES, TableShape, shape};
+use crate::text::shape::{SAMPLE_LINES, TableShape};
 
 /// The number of the file of vertices among the files of a reader, which count from 0.
 const VERTEX_TABLE: usize = usize::MAX;
-
-/// Whether at least so many rows have as many columns as is usual, several.
-fn is_regular(shape: &TableShape, least: usize) -> bool {
-    let regular = shape.rows.iter().filter(|row| row.len() == shape.columns).count();
-    shape.columns > 1 && regular > 0 && regular >= least
-}
-
-/// Whether the first row names one of several columns as those of ids are.
-fn names_ids(shape: &TableShape) -> bool {
-    let text = |field: &Vec<u8>| String::from_utf8_lossy(field).into_owned();
-    let first: Vec<String> = shape.rows.iter().take(1).flatten().map(text).collect();
-    first.len() > 1 && (vertex_id_column(&first).is_some() || vertex_columns(&first).is_some())
-}
-
-/// The shape of a table of vertices: tabs, commas, semicolons or bars separate its columns. `None`: the lines
-/// have one column. A header names a column as those of ids are; without one, all lines have as many columns,
-/// or three in four do: the others are rows to be rejected.
-fn vertex_shape(head: &[u8], whole: bool, lines_max: usize, options: &ReadOptions) -> Option<TableShape> {
-    static SEPARATORS: [Separator; 4] =
-        [Separator::Byte(b'\t'), Separator::Byte(b','), Separator::Byte(b';'), Separator::Byte(b'|')];
-    let remembered = options.expected.iter().flat_map(|expected| &expected.nulls);
-    let options = ReadOptions {
-        delimiter: None,
-        header: Some(false),
-        expected: None,
-        quotes: options.quotes,
-        nulls: options.nulls.iter().chain(remembered).cloned().collect(),
-        ..ReadOptions::default()
-    };
-    let of =
-        |separator| shape(head, whole, std::slice::from_ref(separator), lines_max, &options).ok().flatten();
-    let shapes: Vec<TableShape> = SEPARATORS.iter().filter_map(of).collect();
-    let tests: [fn(&TableShape) -> bool; 3] = [
-        |shape| is_regular(shape, shape.rows.len()),
-        names_ids,
-        |shape| is_regular(shape, (3 * shape.rows.len()).div_ceil(4)),
-    ];
-    let found = tests.into_iter().find_map(|test| shapes.iter().position(test))?;
-    let found = shapes.into_iter().nth(found)?;
-    if !names_ids(&found) {
-        return Some(found);
-    }
-    let named =
-        ReadOptions { header: Some(true), delimiter: Some(found.dialect.separator.byte()), ..options };
-    shape(head, whole, &SEPARATORS, lines_max, &named).ok().flatten()
-}
 
 /// The type of a column, by the sample.
 fn type_of(shape: &TableShape, column: usize, notation: &ColumnNotation) -> PropertyType {
@@ -218,6 +175,10 @@ impl VertexTable {
             let reason = format!("two columns are called {name:?}: give one of them another name");
             return Err(input_error(&path, Some(shape.skip_lines), b"", reason));
         }
+        let mut properties = columns.iter().filter(|column| column.is_read);
+        if let Some(reason) = properties.find_map(|column| check_name(&column.name).err()) {
+            return Err(input_error(&path, Some(shape.skip_lines), b"", reason));
+        }
         let input = input.clone();
         Ok(VertexFile::Table(Box::new(Self { input, head, shape, id, columns })))
     }
@@ -267,6 +228,7 @@ impl VertexTable {
             id,
             columns,
             missing: shape.missing,
+            odd: OddLine::default(),
             rejected: options.rejected,
         };
         let vertices = Some(LineBlocks::new(vec![part], &ReadOptions { live: None, ..options.clone() }));
@@ -336,18 +298,24 @@ struct TableOfVertices {
     id: usize,
     columns: Vec<VertexTableColumn>,
     missing: MissingWords,
+    /// The first line that is not UTF-8, where texts are kept.
+    odd: OddLine,
     /// How much is kept of rows that are rejected.
     rejected: RejectedText,
 }
 
 impl BlockParser for TableOfVertices {
     fn warnings(&self) -> Vec<Message> {
-        self.edges.warnings()
+        let odd = self.odd.warning(std::slice::from_ref(&self.path)).map(Message::from);
+        odd.into_iter().chain(self.edges.warnings()).collect()
     }
 
     fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
         if block.file != VERTEX_TABLE {
             return self.edges.parse(block);
+        }
+        if self.keeps_texts() {
+            self.odd.look(0, &block);
         }
         let mut taken = TakenVertices::default();
         let mut columns = VertexColumns::default();
@@ -376,7 +344,10 @@ impl BlockParser for TableOfVertices {
             };
             let row = taken.count;
             match self.id_of(&fields, &block.bytes, &mut taken) {
-                Ok(()) => self.take(&fields, &block.bytes, row, &places, &mut columns),
+                Ok(()) => {
+                    taken.lines.push(block.first_line + line - 1);
+                    self.take(&fields, &block.bytes, row, &places, &mut columns);
+                }
                 Err(reason) => {
                     let text = match self.rejected {
                         RejectedText::Rows => rows.last_row(),
@@ -395,6 +366,7 @@ impl BlockParser for TableOfVertices {
             properties: vec![Numbers::Int(Vec::new()).finish(); self.num_properties],
             vertices: Some(vertices),
             vertex_values: columns.finish(),
+            vertex_places: Some(VertexPlaces { path: Arc::clone(&self.path), lines: taken.lines }),
             rejected: taken.rejected,
             wide: Vec::new(),
             input_bytes: block.input_bytes,
@@ -408,6 +380,8 @@ struct TakenVertices {
     count: usize,
     ints: Vec<u64>,
     texts: BinaryBuilder,
+    /// The line of each.
+    lines: Vec<u64>,
     rejected: Vec<Rejected>,
 }
 
@@ -429,6 +403,12 @@ impl TableOfVertices {
             reason,
             edges_before: 0,
         }
+    }
+
+    /// Whether ids or values are texts.
+    fn keeps_texts(&self) -> bool {
+        let is_text = |column: &VertexTableColumn| column.is_read && column.property_type.logical.is_text();
+        self.ids == IdKind::Text || self.columns.iter().any(is_text)
     }
 
     /// Takes the id of a row.
@@ -482,10 +462,12 @@ impl TableOfVertices {
             if is_missing {
                 continue;
             }
-            let text = String::from_utf8_lossy(&value);
             let read = || notation.read(value.trim_ascii(), &own.logical).ok();
             let typed = if is_text { None } else { read().and_then(|read| typed_value(&read, own)) };
-            columns.push(row, place, &typed.unwrap_or_else(|| Attribute::Text(Cow::Borrowed(&text))));
+            match typed {
+                Some(typed) => columns.push(row, place, &typed),
+                None => columns.push_text(row, place, &value),
+            }
         }
     }
 }

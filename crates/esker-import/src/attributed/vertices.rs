@@ -56,6 +56,15 @@ impl Builder {
         }
     }
 
+    /// Appends a text; `false`: it holds other values.
+    fn push_text(&mut self, text: &[u8]) -> bool {
+        match self {
+            Self::Text(builder) => builder.append_value(text),
+            Self::Int(_) | Self::Unsigned(_) | Self::Float(_) | Self::Boolean(_) => return false,
+        }
+        true
+    }
+
     fn finish(self) -> ArrayRef {
         match self {
             Self::Int(mut builder) => Arc::new(builder.finish()),
@@ -137,6 +146,23 @@ impl VertexColumns {
 
     /// Gives vertex `row` a value.
     pub(super) fn push(&mut self, row: usize, place: usize, value: &Attribute<'_>) {
+        self.push_with(row, place, || Builder::of(value), |builder| builder.push(value));
+    }
+
+    /// Gives vertex `row` a text, which need not be UTF-8.
+    pub(super) fn push_text(&mut self, row: usize, place: usize, text: &[u8]) {
+        let new = || Builder::Text(BinaryBuilder::new());
+        self.push_with(row, place, new, |builder| builder.push_text(text));
+    }
+
+    /// Gives vertex `row` a value, which `push` appends to the first column that takes it, else to a new one.
+    fn push_with(
+        &mut self,
+        row: usize,
+        place: usize,
+        new: impl Fn() -> Builder,
+        push: impl Fn(&mut Builder) -> bool,
+    ) {
         if self.excess.is_some() {
             return;
         }
@@ -144,13 +170,12 @@ impl VertexColumns {
         column.last = row + 1;
         // A block has fewer bytes than 2^32.
         let row = row as u32;
-        if let Some(kind) = column.kinds.iter_mut().find_map(|kind| kind.builder.push(value).then_some(kind))
-        {
+        if let Some(kind) = column.kinds.iter_mut().find_map(|kind| push(&mut kind.builder).then_some(kind)) {
             kind.rows.push(row);
             return;
         }
-        let mut builder = Builder::of(value);
-        builder.push(value);
+        let mut builder = new();
+        push(&mut builder);
         column.kinds.push(KindValues { rows: vec![row], builder });
     }
 

@@ -462,6 +462,7 @@ pub(super) fn batch(
             .collect(),
         vertices: None,
         vertex_values: Vec::new(),
+        vertex_places: None,
         rejected,
         wide: Vec::new(),
         input_bytes: origin.input_bytes,

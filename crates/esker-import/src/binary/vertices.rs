@@ -20,7 +20,9 @@ use super::table::{self, Picked, checked};
 use super::vectors::{are_vectors, vector_type};
 use crate::columns::names::vertex_id_column;
 use crate::read::format::{Declaration, ReadOptions};
-use crate::read::source::{EdgeBatch, IdKind, Numbers, Reader, RejectedText, VertexColumn, with_nulls};
+use crate::read::source::{
+    EdgeBatch, IdKind, Numbers, Reader, RejectedText, VertexColumn, VertexPlaces, with_nulls,
+};
 use crate::read::typed::{is_unsigned, type_of};
 
 /// What the rows of files are.
@@ -240,6 +242,9 @@ pub(super) fn vertex_batch(
     // No edge comes before a vertex.
     rejected.iter_mut().for_each(|row| row.edges_before = 0);
     let vertices = as_ids(&columns[0], ids);
+    let mut refused = rejected.iter().map(|row| row.line).peekable();
+    let is_taken = |row: &u64| refused.next_if_eq(row).is_none();
+    let lines = (origin.first_row..).filter(is_taken).take(vertices.len()).collect();
     let named = chosen.properties.iter().zip(&chosen.types).zip(&columns[1..]);
     let of_column = |((name, own), values): ((&String, &Option<PropertyType>), &ArrayRef)| {
         let values = as_values(values, own.as_ref().is_some_and(is_unsigned));
@@ -252,6 +257,7 @@ pub(super) fn vertex_batch(
         properties: vec![Numbers::Int(Vec::new()).finish(); num_edge_properties],
         vertices: Some(vertices),
         vertex_values,
+        vertex_places: Some(VertexPlaces { path: Arc::clone(origin.path), lines }),
         rejected,
         wide: Vec::new(),
         input_bytes: origin.input_bytes,

@@ -235,6 +235,15 @@ impl VertexColumn {
     }
 }
 
+/// Where the vertices of a batch stand.
+#[derive(Debug, Clone)]
+pub struct VertexPlaces {
+    /// The input file; `-` is standard input.
+    pub path: Arc<PathBuf>,
+    /// The line of each from 1, or its row where the format has no lines.
+    pub lines: Vec<u64>,
+}
+
 /// Edges in the order of the input: Arrow arrays of equal length. Only values may be null: missing.
 ///
 /// Ids are `UInt64` or `Binary` (texts, UTF-8 is not required), and all batches of one import are of one
@@ -256,6 +265,8 @@ pub struct EdgeBatch {
     /// Properties of `vertices`, each name once. Batches may differ in the names, and in the types of a
     /// property: the import unites them.
     pub vertex_values: Vec<VertexColumn>,
+    /// Where each of `vertices` stands, if they have properties: for messages.
+    pub vertex_places: Option<VertexPlaces>,
     /// What was left out.
     pub rejected: Vec<Rejected>,
     /// For each property that has integers that no float equals, the first: for messages. Formats without
@@ -274,6 +285,7 @@ impl EdgeBatch {
             properties: Vec::new(),
             vertices: None,
             vertex_values: Vec::new(),
+            vertex_places: None,
             rejected: Vec::new(),
             wide: Vec::new(),
             input_bytes,

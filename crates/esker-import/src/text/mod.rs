@@ -10,7 +10,7 @@ pub(crate) mod sampled;
 mod table_ends;
 mod columns;
 mod fast;
-mod odd;
+pub(crate) mod odd;
 pub(crate) mod reasons;
 mod table_parser;
 mod unexpected;

@@ -14,6 +14,7 @@ use esker_format::{Error, Result, value::decimal};
 use esker_graph::{Message, Setting, Stop, message};
 
 use super::blocks::{LineBlocks, PartialInput, check_encoding, count_lines, input_error, too_long};
+use super::odd::OddLine;
 use super::reasons::{check_text, not_id};
 use super::vertices::{VERTEX_FILE, one_id_a_line, take_id_line};
 use crate::columns::names::names_ids;
@@ -43,6 +44,8 @@ pub(crate) struct NamedReader {
 
 struct NamedParser {
     names: ArrayRef,
+    /// The warning for the first line of the ids that is not UTF-8.
+    odd: Option<String>,
     first: u64,
     num_properties: usize,
     edges: Arc<dyn BlockParser>,
@@ -63,12 +66,14 @@ impl NamedReader {
         num_vertices: u64,
         options: &ReadOptions,
     ) -> Result<Self> {
-        let names = read_names(input, num_vertices, options)?;
+        let odd = OddLine::default();
+        let names = read_names(input, num_vertices, options, &odd)?;
         let mut schema = edges.schema().clone();
         schema.ids = if integer_ids(&names).is_some() { IdKind::Int } else { IdKind::Text };
         let num_properties = schema.properties.len();
         let parser = Arc::new(NamedParser {
             names,
+            odd: odd.warning(&[input.path()]),
             first,
             num_properties,
             edges: edges.parser(),
@@ -154,6 +159,7 @@ impl BlockParser for NamedParser {
             properties: vec![Numbers::Int(Vec::new()).finish(); self.num_properties],
             vertices: Some(vertices),
             vertex_values: Vec::new(),
+            vertex_places: None,
             rejected: Vec::new(),
             wide: Vec::new(),
             input_bytes: 0,
@@ -161,7 +167,7 @@ impl BlockParser for NamedParser {
     }
 
     fn warnings(&self) -> Vec<Message> {
-        self.edges.warnings()
+        self.odd.iter().cloned().map(Message::from).chain(self.edges.warnings()).collect()
     }
 }
 
@@ -258,9 +264,9 @@ impl ListedIds {
 }
 
 /// The ids of a file, as integers if all are, else as texts. Memory: the ids.
-fn read_names(input: &Input, num_vertices: u64, options: &ReadOptions) -> Result<ArrayRef> {
+fn read_names(input: &Input, num_vertices: u64, options: &ReadOptions, odd: &OddLine) -> Result<ArrayRef> {
     let path = input.path();
-    let mut names = read_lines(input, options)?;
+    let mut names = read_lines(input, options, odd)?;
     // One of them may be a header.
     if names.is_partial && [0, 1].contains(&names.count.saturating_sub(num_vertices)) {
         let what = "the ids of the vertices".to_owned();
@@ -317,7 +323,7 @@ fn integers_of(names: &ListedIds, pick: PickIds) -> std::result::Result<Option<V
 }
 
 /// The ids of the lines of a file.
-fn read_lines(input: &Input, options: &ReadOptions) -> Result<ListedIds> {
+fn read_lines(input: &Input, options: &ReadOptions, odd: &OddLine) -> Result<ListedIds> {
     let (path, head) = (input.path(), InputHead::read(input)?);
     check_encoding(&head.bytes).map_err(|reason| input_error(&path, None, b"", reason))?;
     let dialect = one_id_a_line(options);
@@ -333,6 +339,7 @@ fn read_lines(input: &Input, options: &ReadOptions) -> Result<ListedIds> {
         (ListedIds::default(), Vec::new(), options.memory_bytes / DECODING_SHARE);
     while let Some(block) = blocks.next_block()? {
         options.cancel.check()?;
+        odd.look(0, &block);
         let (bytes, mut at) = (&block.bytes[..], 0);
         let (mut counted, mut number) = (0, block.first_line);
         while at < bytes.len() {
@@ -386,6 +393,7 @@ mod tests {
         let names = text_column(["a", "b"]);
         let parser = NamedParser {
             names,
+            odd: None,
             first: 1,
             num_properties: 0,
             edges: Arc::new(NoEdges),

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 pub use super::blocks::check_encoding;
 use super::blocks::without_line_end;
 use super::line::{Comments, Dialect, Field, Separator, split};
+pub use super::odd::{check_name, odd_line_warning};
 
 /// Rows one after another; lines without a field are none.
 pub struct TextRows<'a> {

@@ -14,6 +14,7 @@ use esker_graph::{Message, Setting, message};
 use super::blocks::{LineBlocks, PartialInput, check_encoding, count_lines, rejected_line, too_long};
 use super::digits::uint_at;
 use super::line::{Comments, Dialect, Field, Separator, line_end, split};
+use super::odd::OddLine;
 use super::reasons::{check_text, not_id, not_in_range};
 use super::shape::text;
 use super::tally::BlockTally;
@@ -47,6 +48,8 @@ struct Parser {
     edges: Arc<dyn BlockParser>,
     dialect: Dialect,
     line_bytes_max: usize,
+    /// The first line that is not UTF-8.
+    odd: OddLine,
     rejected: RejectedText,
 }
 
@@ -103,6 +106,7 @@ impl WithVertices {
             edges: edges.parser(),
             dialect,
             line_bytes_max: options.line_bytes_max,
+            odd: OddLine::default(),
             rejected: options.rejected,
         };
         let vertices = Some(LineBlocks::new(vec![part], options));
@@ -337,12 +341,16 @@ impl BlockParser for CountedParser {
 
 impl BlockParser for Parser {
     fn warnings(&self) -> Vec<Message> {
-        self.edges.warnings()
+        let odd = self.odd.warning(std::slice::from_ref(&self.path)).map(Message::from);
+        odd.into_iter().chain(self.edges.warnings()).collect()
     }
 
     fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
         if block.file != VERTEX_FILE {
             return self.edges.parse(block);
+        }
+        if self.ids == IdKind::Text {
+            self.odd.look(0, &block);
         }
         let (vertices, rejected) = self.vertices(&block);
         if let Some(tally) = &self.tally {
@@ -354,6 +362,7 @@ impl BlockParser for Parser {
             properties: vec![Numbers::Int(Vec::new()).finish(); self.num_properties],
             vertices: Some(vertices),
             vertex_values: Vec::new(),
+            vertex_places: None,
             rejected,
             wide: Vec::new(),
             input_bytes: block.input_bytes,

@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, Int64Array};
 use esker_import::export::push_f64;
-use esker_import::read::source::{VertexColumn, text_column};
+use esker_import::read::source::{EdgeBatch, VertexColumn, text_column};
 use esker_import::read::typed::cast;
 use esker_store::format::{ElementType, LogicalType, PropertyRecord, PropertyType};
 use esker_store::ids::ExternalId;
@@ -24,8 +24,9 @@ impl<'a> GivenProperties<'a> {
         Self(Definitions::new(target))
     }
 
-    /// Adds a vertex with the values that columns have at `row`. A property that is new has a type that holds
-    /// all values of the columns: those of numbers and other kinds are texts, as in an import.
+    /// Adds the vertex of a batch with this index, and the values that columns have there. A property that is
+    /// new has a type that holds all values of the columns: those of numbers and other kinds are texts, as in
+    /// an import.
     ///
     /// # Errors
     /// If a value is not of the type of its property.
@@ -33,10 +34,20 @@ impl<'a> GivenProperties<'a> {
         &mut self,
         batch: &mut Batch,
         vertex: ExternalId<'_>,
+        rows: &EdgeBatch,
+        index: usize,
+    ) -> Result<()> {
+        batch.add_vertex(vertex)?;
+        self.set(batch, vertex, &rows.vertex_values, index).map_err(|error| at_vertex(rows, index, error))
+    }
+
+    fn set(
+        &mut self,
+        batch: &mut Batch,
+        vertex: ExternalId<'_>,
         columns: &[VertexColumn],
         row: usize,
     ) -> Result<()> {
-        batch.add_vertex(vertex)?;
         for column in columns {
             let Ok(place) = column.rows.binary_search(&(row as u32)) else { continue };
             if self.0.find(&column.name).is_none() {
@@ -47,6 +58,17 @@ impl<'a> GivenProperties<'a> {
             batch.set_vertex(vertex, &property.name, Some(convert_or_widen(&property, given.input())?))?;
         }
         Ok(())
+    }
+}
+
+/// The error for the values of a vertex, with the place where it stands in the input.
+fn at_vertex(rows: &EdgeBatch, index: usize, error: Error) -> Error {
+    let Some(places) = &rows.vertex_places else { return error };
+    Error::Input {
+        path: places.path.to_path_buf(),
+        line: places.lines.get(index).copied(),
+        text: String::new(),
+        reason: error.message(),
     }
 }
 

@@ -19,6 +19,7 @@ use remembered::{has_quotes, in_notation};
 use super::blocks::{LineBlocks, PartialInput, input_error};
 use super::columns::{EdgeColumn, TableColumns, columns, float_end, ids_are_texts};
 use super::line::Separator;
+use super::odd::check_name;
 use super::sampled::{self, Unfit, find, values};
 use super::shape::{SAMPLE_LINES, SAMPLE_LINES_MAX, TableShape, shape};
 use super::table_ends::{MarkedTable, by_marks};
@@ -284,6 +285,10 @@ fn look(
         Err(unfit @ Unfit::Sample(_)) => return Ok(Err(unfit)),
         Err(unfit) => return Err(unfit.error(&input.path())),
     };
+    let wrong = columns.properties.iter().find_map(|property| check_name(&property.name).err());
+    if let Some(reason) = wrong {
+        return Err(input_error(&input.path(), Some(shape.skip_lines), b"", reason));
+    }
     let is_text = ids_are_texts(&shape, &columns, options);
     let notation = options.notation.clone();
     Ok(Ok(Sniffed { shape, columns, is_text, notation, is_exported, kind, groups }))

@@ -134,7 +134,7 @@ impl BlockParser for TableParser {
         let lines = count_lines(&block.bytes) as usize + 1;
         let has_texts = |one: &PropertyType| one.logical.is_text();
         if self.ids_are_texts || self.types.iter().flatten().any(has_texts) {
-            self.odd.look(&block);
+            self.odd.look(block.file, &block);
         }
         let mut sink = PendingBlock::new(self, layout, &block, lines);
         match fast_of(self, layout) {
@@ -236,6 +236,7 @@ impl<'a> PendingBlock<'a> {
             properties: self.properties.into_iter().map(PropertyColumn::finish).collect(),
             vertices: None,
             vertex_values: Vec::new(),
+            vertex_places: None,
             rejected: self.rejected,
             wide: self.wide,
             input_bytes,

@@ -260,7 +260,7 @@ impl Feeder<'_> {
             for index in 0..vertices.len() {
                 let id = id_at(vertices, index, self.target.text_ids, &mut text);
                 match self.purpose {
-                    Purpose::Add => self.given.add(&mut self.batch, id, &rows.vertex_values, index)?,
+                    Purpose::Add => self.given.add(&mut self.batch, id, rows, index)?,
                     Purpose::Remove => self.batch.remove_vertex(id)?,
                 }
                 self.pending.vertices += 1;

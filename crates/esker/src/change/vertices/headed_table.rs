@@ -7,7 +7,7 @@ use esker_import::named_as_ids;
 use esker_import::read::format::ReadOptions;
 use esker_import::read::input::Input;
 use esker_import::read::source::Rejected;
-use esker_import::rows::{BadRow, FieldPlace, TextRows, check_encoding};
+use esker_import::rows::{BadRow, FieldPlace, TextRows, check_encoding, check_name, odd_line_warning};
 use esker_store::{CommitSizing, Database, Error, Result};
 
 /// Bytes that are read, or counted, at a time.
@@ -28,6 +28,8 @@ pub(super) struct HeadedTable {
     pub(super) lines: Vec<u64>,
     /// Lines that cannot be read as rows. Empty unless the options keep them.
     pub(super) rejected: Vec<Rejected>,
+    /// The first line that is not UTF-8.
+    pub(super) odd_line: Option<String>,
     memory: TableMemory,
 }
 
@@ -136,6 +138,7 @@ impl HeadedTable {
             None => bytes,
         };
         check_encoding(&content).map_err(|reason| input_error(input, None, reason))?;
+        let (odd_line, content) = odd_line_warning(input.path().to_path_buf(), content);
         let first = content.split(|&byte| byte == b'\n').next().unwrap_or_default();
         let delimiter = options.delimiter.unwrap_or_else(|| usual_delimiter(first));
         let mut rows = TextRows::new(&content, delimiter, options.quotes != Some(false));
@@ -144,6 +147,8 @@ impl HeadedTable {
         rows.next_row(&mut fields).map_err(told)?;
         let name = |field: FieldPlace| String::from_utf8_lossy(&field.text(&content)).into_owned();
         let mut header: Vec<String> = fields.drain(..).map(name).collect();
+        let names = header.iter().find_map(|name| check_name(name).err());
+        names.map_or(Ok(()), |reason| Err(input_error(input, Some(1), reason)))?;
         check_header(&header).map_err(|reason| input_error(input, Some(1), reason))?;
         let id = named_as_ids(&header).unwrap_or(0);
         header[..=id].rotate_right(1);
@@ -172,7 +177,7 @@ impl HeadedTable {
                 return Err(counts.refusal(memory, database));
             }
         }
-        Ok(Self { header, content, fields, lines, rejected: not_rows, memory })
+        Ok(Self { header, content, fields, lines, rejected: not_rows, odd_line, memory })
     }
 
     /// The memory that it takes.

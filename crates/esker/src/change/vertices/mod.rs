@@ -70,6 +70,7 @@ fn set_from_text(
     }
     let mut setter = Setter::new(database, target, set.add_missing);
     setter.clears_empty = set.clears_empty;
+    setter.report.warnings.extend(table.odd_line.take().map(Message::from));
     let words = target.words(options);
     expect_new_columns(target, &table.header, &options.schema)?;
     check_formats(&table.header, &options.notation)?;
