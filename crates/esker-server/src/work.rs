@@ -55,7 +55,6 @@ impl Workers {
             // Until the work has ended, whether or not somebody waits for it.
             let _permit = permit;
             let run = served.question(&cancel);
-            // The pages behind the end of a file that was cut short end the process when they are read.
             esker::check_maps(served.path())?;
             esker::guarded(served.path(), || question(&served, &run))
         });

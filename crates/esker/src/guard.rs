@@ -1,34 +1,42 @@
 //! Answers of files that were overwritten while they were read are errors.
 //!
 //! Mapped bytes are compared with their checksums once. If another program writes into a layer afterwards,
-//! decoding may panic, or an answer may be wrong. Both become an error that names the file.
+//! or cuts it short and the process outlives that, decoding may panic, or an answer may be wrong. Both become
+//! an error that names the file.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 
 use esker_store::Error as StoreError;
-use esker_store::io::changed_map;
+use esker_store::io::{ChangedMap, changed_map};
 
 use crate::error::{Error, Result};
 
-/// An error if a mapped file at or below a directory was written to since it was mapped; the empty path means
-/// all files. One look at the file system for each mapped file.
+/// An error if a mapped file at or below a directory was written to since it was mapped, or could not be
+/// read; the empty path means all files. One look at the file system for each mapped file.
 ///
 /// # Errors
 /// [`StoreError::Corrupt`], with the file.
 pub fn check_maps(below: &Path) -> Result<()> {
     match changed_map(below) {
-        Some(path) => {
-            let reason =
-                "another program wrote to it while it was read, so what was read is not to be trusted";
+        Some(ChangedMap { path, is_unreadable }) => {
+            let reason = match is_unreadable {
+                true => {
+                    "the system cannot read it: the disk failed there, or the file was cut short after it was opened; \
+                     restore the database from a copy"
+                }
+                false => {
+                    "another program wrote to it while it was read, so what was read is not to be trusted"
+                }
+            };
             Err(StoreError::corrupt(path, 0, reason).into())
         }
         None => Ok(()),
     }
 }
 
-/// Does work that reads a database. Its result, or its panic, is an error if a file of the database was
-/// written to.
+/// Does work that reads a database. Its result, its error or its panic is an error of a file of the database,
+/// if one was written to or could not be read.
 ///
 /// # Errors
 /// Those of the work; as [`check_maps`].
@@ -38,8 +46,10 @@ pub fn guarded<T, E: From<Error>>(
 ) -> std::result::Result<T, E> {
     // What the work leaves half-done is dropped with the panic.
     match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(Ok(done)) => Ok(check_maps(database).map(|()| done)?),
-        Ok(Err(error)) => Err(error),
+        Ok(done) => {
+            check_maps(database)?;
+            done
+        }
         Err(panic) => {
             check_maps(database)?;
             resume_unwind(panic)

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 
 use clap::Args;
 use esker::SessionOptions;
+use esker::store::io::outlive_failing_pages;
 use esker_server::{ServeError, ServeOptions, Server};
 
 use crate::args::resources::ResourceArgs;
@@ -59,6 +60,8 @@ impl ServeCommand {
             );
         }
         let opened = self.open.then(|| OpenedLink::open(&link)).flatten();
+        // A question about a file that was cut short fails, and not the server.
+        outlive_failing_pages();
         let ended = server.run().map_err(failure);
         drop(opened);
         ended

@@ -8,7 +8,7 @@
 //! that fails when it is first read is an error that names the file. Not covered: a page that was verified,
 //! that the system evicted since, and that fails when the system reads it again; and Linux before 5.14 and
 //! other systems, which cannot be asked. For these a program can have the file named before it ends
-//! ([`super::end_on_failing_pages`]).
+//! ([`super::end_on_failing_pages`]), or go on and ask which file it was ([`super::outlive_failing_pages`]).
 // Mapping a file is unsafe in Rust because another process may change it; see `Map::of_file`.
 #![allow(unsafe_code)]
 
@@ -33,7 +33,7 @@ pub struct Map {
 
 #[derive(Debug)]
 struct MapBytes {
-    /// Dropped before the map and the path.
+    /// Dropped before the map, the path, and what is watched.
     _entry: Option<MapEntry>,
     /// Of a map that the system made.
     _watched: Option<Watched>,
@@ -153,8 +153,8 @@ impl Map {
 
     fn of(content: MapContent, bytes: usize, path: &Path, file: FileId, watched: Option<Watched>) -> Self {
         let path = path.to_owned();
-        let entry = match &content {
-            MapContent::Mapped(map) => Some(MapEntry::new(map, &path)),
+        let entry = match (&content, &watched) {
+            (MapContent::Mapped(map), Some(watched)) => Some(MapEntry::new(map, &path, watched.failed())),
             _ => None,
         };
         let content = MapBytes { _entry: entry, _watched: watched, content, path, file };

@@ -39,7 +39,7 @@ pub use cursor::Cursor;
 pub use disk::{DirectoryEntry, Disk, File, Files, Lock, NamedFile};
 pub use disk::{copy, parent};
 #[cfg(target_os = "linux")]
-pub use failing::end_on_failing_pages;
+pub use failing::{end_on_failing_pages, outlive_failing_pages};
 pub use file_id::FileId;
 pub use frames::DIRECT_BYTES;
 pub use frames::Frame;
@@ -62,7 +62,7 @@ pub use threads::ThreadReads;
 #[cfg(all(any(test, feature = "testing"), target_os = "linux"))]
 pub use uring::refuse_rings;
 #[cfg(unix)]
-pub use watch::changed_map;
+pub use watch::{ChangedMap, changed_map};
 
 /// The system does not say.
 #[cfg(not(target_os = "linux"))]
@@ -73,3 +73,7 @@ pub fn cached_share(_path: &std::path::Path) -> Option<f64> {
 /// Does nothing on this system: pages of mapped files that fail end the process by a signal.
 #[cfg(not(target_os = "linux"))]
 pub fn end_on_failing_pages(_code: i32) {}
+
+/// Does nothing on this system: pages of mapped files that fail end the process by a signal.
+#[cfg(not(target_os = "linux"))]
+pub fn outlive_failing_pages() {}

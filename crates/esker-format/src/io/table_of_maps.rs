@@ -3,7 +3,7 @@
 
 use std::path::Path;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 /// Maps of one piece of the table.
 const PIECE: usize = 256;
@@ -18,6 +18,17 @@ struct MapPlace {
     end: AtomicUsize,
     path: AtomicPtr<u8>,
     path_bytes: AtomicUsize,
+    /// Set once a page of the file could not be read.
+    failed: AtomicPtr<AtomicBool>,
+}
+
+/// A map that the handler of a signal found. Its pointers are valid as long as the map exists.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+pub(super) struct FoundMap {
+    pub(super) end: usize,
+    pub(super) path: *const u8,
+    pub(super) path_bytes: usize,
+    pub(super) failed: *const AtomicBool,
 }
 
 /// A piece of the table of all maps. Pieces are never removed, so the handler of a signal can walk them.
@@ -30,7 +41,8 @@ struct TablePiece {
 impl MapPlace {
     const fn free() -> Self {
         let [start, end, path_bytes] = [const { AtomicUsize::new(0) }; 3];
-        Self { start, end, path: AtomicPtr::new(null_mut()), path_bytes }
+        let (path, failed) = (AtomicPtr::new(null_mut()), AtomicPtr::new(null_mut()));
+        Self { start, end, path, path_bytes, failed }
     }
 }
 
@@ -47,12 +59,14 @@ static MAPS: TablePiece = TablePiece::new();
 pub(super) struct MapEntry(&'static MapPlace);
 
 impl MapEntry {
-    /// Enters a map of a file at `path`, whose bytes stay where they are as long as the entry lives.
-    pub(super) fn new(map: &[u8], path: &Path) -> Self {
+    /// Enters a map of a file at `path`. `failed` is set when a page cannot be read. The bytes of all three
+    /// stay where they are as long as the entry lives.
+    pub(super) fn new(map: &[u8], path: &Path, failed: &AtomicBool) -> Self {
         let place = claim();
         let path = path.as_os_str().as_encoded_bytes();
         place.path.store(path.as_ptr().cast_mut(), Ordering::Relaxed);
         place.path_bytes.store(path.len(), Ordering::Relaxed);
+        place.failed.store(std::ptr::from_ref(failed).cast_mut(), Ordering::Relaxed);
         let start = map.as_ptr() as usize;
         place.end.store(start + map.len(), Ordering::Relaxed);
         place.start.store(start, Ordering::Release);
@@ -100,16 +114,21 @@ fn next(piece: &TablePiece) -> Option<&'static TablePiece> {
     unsafe { next.as_ref() }
 }
 
-/// The path of the mapped file that has `address`, while the map exists.
+/// The map that has `address`.
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
-pub(super) fn path_at(address: usize) -> Option<(*const u8, usize)> {
+pub(super) fn map_at(address: usize) -> Option<FoundMap> {
     let mut piece = Some(&MAPS);
     while let Some(current) = piece {
         for place in &current.places {
             let start = place.start.load(Ordering::Acquire);
-            if start > CLAIMED && (start..place.end.load(Ordering::Relaxed)).contains(&address) {
-                let path = place.path.load(Ordering::Relaxed).cast_const();
-                return Some((path, place.path_bytes.load(Ordering::Relaxed)));
+            let end = place.end.load(Ordering::Relaxed);
+            if start > CLAIMED && (start..end).contains(&address) {
+                return Some(FoundMap {
+                    end,
+                    path: place.path.load(Ordering::Relaxed).cast_const(),
+                    path_bytes: place.path_bytes.load(Ordering::Relaxed),
+                    failed: place.failed.load(Ordering::Relaxed).cast_const(),
+                });
             }
         }
         piece = next(current);
@@ -124,8 +143,10 @@ mod tests {
     #[test]
     fn the_table_knows_the_maps_that_exist() {
         let maps: Vec<Vec<u8>> = (0..600).map(|i| vec![i as u8; 8]).collect();
-        let entries: Vec<MapEntry> = maps.iter().map(|map| MapEntry::new(map, Path::new("a file"))).collect();
-        let is_known = |map: &[u8]| path_at(map.as_ptr() as usize + 7).is_some_and(|(_, bytes)| bytes == 6);
+        let (path, failed) = (Path::new("a file"), AtomicBool::new(false));
+        let entries: Vec<MapEntry> = maps.iter().map(|map| MapEntry::new(map, path, &failed)).collect();
+        let is_known =
+            |map: &[u8]| map_at(map.as_ptr() as usize + 7).is_some_and(|found| found.path_bytes == 6);
         assert!(maps.iter().all(|map| is_known(map)));
         drop(entries);
         assert!(!maps.iter().any(|map| is_known(map)));
