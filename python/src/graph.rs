@@ -127,6 +127,7 @@ impl PyGraph {
         let (entry, params, resources) = (find(name)?, params(options), settings.resources());
         let view = choice.of(&self.view)?;
         let computation = Computation::of(entry, &params);
+        computation.check(&view, &*brief()?)?;
         let planned = reading.map(|reading| {
             computation.reading(reading.request()?).plan(&view, &resources).map_err(PyFailure::from)
         });

@@ -246,6 +246,19 @@ def test_runs_are_planned(tmp_path):
             g.estimate.pagerank(encoding="tiles")
 
 
+def test_estimates_refuse_what_runs_refuse(tmp_path):
+    with esker.create(tmp_path / "db") as db:
+        with db.batch() as batch:
+            batch.add_edges(range(10), range(1, 11))
+        g = db.graph()
+        for name, given in [("bfs", {"source": 70}), ("quality", {"labels": "nope"}), ("msf", {})]:
+            with pytest.raises(esker.Error) as run:
+                getattr(g, name)(**given)
+            with pytest.raises(type(run.value)):
+                getattr(g.estimate, name)(**given)
+        assert g.estimate.bfs().memory_bytes > 0 and g.estimate.msf(undirected=True).memory_bytes > 0
+
+
 @pytest.mark.parametrize("shape", [(2, 2), (2, 3), (3, 3)])
 def test_arrays_that_can_be_read_in_several_ways_are_refused(shape):
     """An edge index of two or three edges, and an adjacency matrix of three vertices, were read as rows of edges."""

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use axum::http::StatusCode;
 use esker::Error;
-use esker::graph::{AlgorithmOption, Assignment, Call, Language, SettingValue, Stop};
+use esker::graph::{AlgorithmOption, Assignment, Call, Language, Setting, SettingValue, Stop};
 use esker::store::{self, ErrorKind};
 use serde_json::{Value, json};
 
@@ -152,7 +152,10 @@ pub(crate) struct HttpWords;
 
 impl Language for HttpWords {
     fn setting(&self, Assignment { setting, value }: &Assignment) -> String {
-        let name = setting.word();
+        let name = match *setting {
+            Setting::AsUndirected => "undirected",
+            other => other.word(),
+        };
         match value {
             None => name.to_owned(),
             Some(SettingValue::Flag(flag)) => format!("{name}={flag}"),

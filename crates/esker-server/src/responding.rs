@@ -134,7 +134,12 @@ impl Service {
             }
             Does::Events => Ok(of_run(self.runs.find(&run)?.events())),
             Does::Start => {
-                let wanted = self.workers.answer(&self.served, move |_, _| Wanted::of(&body)).await?;
+                let checked = move |served: &Served, run: &Run| {
+                    let wanted = Wanted::of(&body)?;
+                    wanted.check(served, run)?;
+                    Ok(wanted)
+                };
+                let wanted = self.workers.answer(&self.served, checked).await?;
                 let id = self.runs.start(&self.served, wanted)?;
                 Ok(json_response(route.status(), written(json!({ "run": id }))?))
             }

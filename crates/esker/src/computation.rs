@@ -1,12 +1,12 @@
 //! An algorithm on a view: its plan, the view as the plan reads it, and its answer.
 
 use esker_algo::Estimate;
-use esker_graph::{Language, Run, Stop};
+use esker_graph::{Language, Run, Setting, Stop, message};
 use esker_store::View;
 use serde_json::Value;
 
 use crate::answer::Answer;
-use crate::catalogue::{Entry, Job, Params, Resources};
+use crate::catalogue::{Entry, Job, OptKind, Params, Resources};
 use crate::error::{Error, Result};
 use crate::plan::{Plan, Request, estimate_on, plan};
 
@@ -59,6 +59,55 @@ impl<'c> Computation<'c> {
     #[must_use]
     pub fn verified(self, verify: bool) -> Self {
         Self { verify, ..self }
+    }
+
+    /// Refuses what a run on a view would refuse once it reads: vertices and properties that there are not, a
+    /// choice of weights that the algorithm does not read, and a directed graph if it takes none.
+    ///
+    /// ```
+    /// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
+    /// # let path = directory.path().join("web.esker");
+    /// # let edges = [esker::import::Input::memory("web.csv", csv)];
+    /// # esker::import::import_inputs(&edges, &path, &Default::default(), &Default::default())?;
+    /// # let version = esker::store::Store::open(&path)?.latest()?;
+    /// use esker::catalogue::{Params, find};
+    /// use esker::computation::Computation;
+    /// use esker::graph::Run;
+    ///
+    /// let (run, params) = (Run::with_threads(1)?, Params::default().with("source", "nobody"));
+    /// let refused = Computation::of(find("bfs")?, &params).check(&version.view(), &run).unwrap_err();
+    /// assert!(refused.to_string().contains("nobody"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Computation::run`], but for its memory.
+    pub fn check(&self, view: &View, run: &Run) -> Result<()> {
+        let Self { entry, params, .. } = self;
+        entry.check_weight(view.is_weight_chosen())?;
+        for option in entry.options {
+            for value in params.all(option.name) {
+                match option.kind {
+                    OptKind::Vertex => {
+                        view.find_vertex(value, run)?;
+                    }
+                    OptKind::Property => {
+                        view.version().vertex_property(value)?;
+                    }
+                    OptKind::Integer | OptKind::Float | OptKind::Flag | OptKind::Choice(_) => {}
+                }
+            }
+        }
+        let is_directed = view.version().is_directed() && !view.drops_directions();
+        if is_directed && entry.needs_undirected(params) {
+            let name = entry.name;
+            return Err(Stop::unsuitable(message![
+                format!("{name} needs an undirected graph: import the edges as undirected, or run it with "),
+                Setting::AsUndirected.to(true),
+            ])
+            .into());
+        }
+        Ok(())
     }
 
     /// What the algorithm's own arrays take, and what it reads at most, on a view.

@@ -80,9 +80,10 @@ impl EstimateArgs {
         bar.finish();
         let run = self.resources.run(&cancel, 0, self.deterministic, None)?;
         let view = select(&selection, &version?, &run)?.view;
+        let computation = Computation::of(entry, params).reading(self.access.request());
+        computation.check(&view, &run)?;
         drop(run);
         let resources = self.resources.of_run(self.deterministic);
-        let computation = Computation::of(entry, params).reading(self.access.request());
         let planned = match computation.plan(&view, &resources).map_err(Failure::from) {
             Ok(planned) => Ok(planned),
             Err(Failure::Library(refusal)) if refusal.kind != ErrorKind::Usage => Err(said(&refusal.message)),

@@ -117,6 +117,30 @@ fn the_short_help_of_each_verb_fits_a_screen() {
     assert!(count > 50, "{count}");
 }
 
+/// An estimate of what a run refuses was given as if the run could begin.
+#[test]
+fn an_estimate_refuses_what_the_run_refuses() {
+    let place = Place::new();
+    place.file("a.csv", "source,target,kind\n1,2,x\n2,3,y\n");
+    place.ok("import a.csv g.esker --property kind");
+    for rest in [
+        "bfs g.esker --source 7",
+        "bfs g.esker --source x",
+        "quality g.esker --labels nope",
+        "msf g.esker",
+        "wcc g.esker --method contraction",
+        "wcc g.esker --weight kind",
+    ] {
+        let [estimate, run] = ["estimate", "run"].map(|verb| place.run(&format!("{verb} {rest}")));
+        assert_eq!(estimate.status.code(), run.status.code(), "{rest}");
+        let said = |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!run.status.success() && !said(&estimate).is_empty(), "{rest}: {}", said(&run));
+    }
+    place.ok("estimate bfs g.esker --source 1");
+    place.ok("estimate bfs g.esker");
+    place.ok("estimate msf g.esker --as-undirected");
+}
+
 #[test]
 fn an_estimate_and_the_explanation_of_a_run_are_the_same() {
     let place = Place::new();

@@ -1,10 +1,11 @@
 //! The algorithms, and what a run of one would take.
 
+use esker::Selection;
 use esker::catalogue::{CATALOGUE, Entry, Opt, OptDefault, OptKind, Params, Question, find};
 use esker::computation::Computation;
-use esker::graph::Run;
+use esker::graph::{Run, Stop};
 use esker::session::Selected;
-use esker::store::ErrorKind;
+use esker::store::{self, ErrorKind};
 use serde_json::{Value, json};
 
 use crate::ask::Ask;
@@ -121,8 +122,23 @@ impl Wanted {
         let entry = find(name)?;
         let params = params(entry, body.get("options"))?;
         entry.check_params(&params)?;
-        entry.check_weight(weight.is_some())?;
         Ok(Self { entry, params, weight, selecting })
+    }
+
+    /// Refuses what the run would refuse, whatever memory is free, without a scan of the edges.
+    pub(crate) fn check(&self, served: &Served, run: &Run) -> Outcome<()> {
+        let (version, selection) = self.selecting.clone().resolve(served, run)?;
+        selection.local(&version, run)?;
+        // Conditions and windows read edges; without them, the same options make sense.
+        let (conditions, kinds) = (Vec::new(), Vec::new());
+        let whole = Selection { conditions, kinds, window: None, ..selection };
+        let view = whole.of(&version, run)?.view;
+        let computation = Computation::of(self.entry, &self.params);
+        computation.check(&view, run)?;
+        match computation.plan(&view, served.resources()) {
+            Err(error) if error.kind() != ErrorKind::OverBudget => Err(error.into()),
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 }
 
@@ -202,18 +218,21 @@ pub(crate) fn estimate(ask: &Ask<'_>) -> Outcome {
     let Wanted { entry, params, selecting, .. } = Wanted::of(ask.body)?;
     let view = selected(ask.served, selecting, ask.run)?.view;
     let (computation, resources) = (Computation::of(entry, &params), ask.served.resources());
-    match computation.plan(&view, resources) {
+    computation.check(&view, ask.run)?;
+    match computation.plan_beside(&view, resources, ask.run) {
         Ok(planned) => {
             let (memory, seconds) =
                 (planned.plan.estimate.memory_bytes, planned.plan.chosen().price.seconds());
             let text = format!("about {seconds:.2} s and {:.1} MiB", memory as f64 / f64::from(1 << 20));
             Ok(json!({ "memory_bytes": memory, "seconds": seconds, "fits": true, "text": text }))
         }
-        Err(error) if error.kind() == ErrorKind::OverBudget => {
-            let memory = computation.estimate(&view, resources)?.memory_bytes;
+        Err(error) => {
+            let esker::Error::Store(store::Error::Stop(Stop::OverBudget { needed_bytes, .. })) = &error
+            else {
+                return Err(error.into());
+            };
             let text = error.message().render(&HttpWords);
-            Ok(json!({ "memory_bytes": memory, "seconds": null, "fits": false, "text": text }))
+            Ok(json!({ "memory_bytes": needed_bytes, "seconds": null, "fits": false, "text": text }))
         }
-        Err(error) => Err(error.into()),
     }
 }

@@ -185,8 +185,6 @@ fn a_run_has_the_answer_of_the_library() {
     assert_eq!(done["columns"][0]["type"], "group");
     let groups = served.get(&format!("/runs/{run}/histogram")).answer();
     assert_eq!(groups["groups"][0]["count"], 23);
-    let (_, event, failed) = served.run(r#"{"algorithm":"bfs","options":{"source":"nobody"}}"#);
-    assert!(event == "failed" && failed["message"].as_str().is_some_and(|said| said.contains("nobody")));
     let lacking = served.post("/runs", r#"{"algorithm":"bfs"}"#);
     assert!(lacking.status == 400 && lacking.text().contains("bfs needs source=ID"), "{lacking:?}");
 }

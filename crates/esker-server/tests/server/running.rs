@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use esker::{Session, SessionOptions};
 use serde_json::json;
 
+use crate::answers::hub;
+use crate::bounds::files;
 use crate::client::Served;
 
 /// A ring with chords: betweenness of all its vertices takes seconds.
@@ -60,6 +62,28 @@ fn a_run_is_cancelled_at_once_and_the_next_one_begins() {
     assert_eq!(event, "done", "the threads are free again");
 }
 
+/// Pages behind the end of a mapped file ended the process by SIGBUS.
+#[test]
+fn a_file_that_is_cut_short_during_a_run_fails_the_run_and_not_the_server() {
+    esker::store::io::outlive_failing_pages();
+    let served = Served::of(&ring(30_000));
+    let run = served.post("/runs", LONG).answer()["run"].as_str().expect("a name").to_owned();
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(served.get(&format!("/runs/{run}/rows")).status, 409, "it computes");
+    for file in files(&served.path().join("layers")) {
+        std::fs::File::options().write(true).open(file).and_then(|file| file.set_len(0)).expect("a cut");
+    }
+    let (event, failed) = served.ended(&run);
+    let said = failed["message"].as_str().unwrap_or_default();
+    assert!(
+        event == "failed" && said.contains("the file was cut short after it was opened"),
+        "{event} {said}"
+    );
+    let refused = served.get("/vertex?id=7");
+    assert!(refused.status == 500 && refused.text().contains("restore the database"), "{refused:?}");
+    assert_eq!(served.get("/algorithms").status, 500, "no question is answered of a damaged database");
+}
+
 #[test]
 fn a_client_that_goes_away_cancels_its_question() {
     let served = Served::of(&ring(3000));
@@ -95,7 +119,39 @@ fn a_run_that_does_not_fit_the_memory_is_refused() {
     let (_, event, failed) = served.run(LONG);
     assert_eq!(event, "failed", "{failed} {estimate:?}");
     assert!(failed["message"].as_str().is_some_and(|said| said.contains("memory")), "{failed}");
-    assert_eq!(estimate.answer()["fits"], false);
+    let estimate = estimate.answer();
+    assert_eq!((&estimate["fits"], &estimate["text"]), (&json!(false), &failed["message"]));
+    assert!(estimate["memory_bytes"].as_u64().is_some_and(|needed| needed > 2 << 20), "{estimate}");
+}
+
+/// Such a run began, and was told as failed; an estimate of it was given.
+#[test]
+fn what_a_run_cannot_do_is_refused_before_it_begins_and_not_estimated() {
+    let served = Served::of(&hub());
+    let of = |selection: &str| format!(r#"{{"algorithm":"wcc","selection":{{{selection}}}}}"#);
+    for (body, status, expected) in [
+        (r#"{"algorithm":"bfs","options":{"source":"nobody"}}"#, 404, "nobody"),
+        (r#"{"algorithm":"bfs","options":{"source":["hub","nobody"]}}"#, 404, "nobody"),
+        (r#"{"algorithm":"quality","options":{"labels":"nope"}}"#, 400, "nope"),
+        (r#"{"algorithm":"pagerank","options":{"damping":7}}"#, 400, "damping"),
+        (r#"{"algorithm":"sssp","options":{"source":"hub"},"weight":"nope"}"#, 400, "nope"),
+        (r#"{"algorithm":"sssp","options":{"source":"hub"},"weight":"kind"}"#, 400, "cannot be a weight"),
+        (r#"{"algorithm":"wcc","weight":"amount"}"#, 400, "does not read the weights"),
+        (r#"{"algorithm":"msf"}"#, 422, "undirected=true"),
+        (&of(r#""at":7"#), 404, "7"),
+        (&of(r#""where":"nope > 3""#), 400, "nope"),
+        (&of(r#""kind":"nope""#), 400, "have no kinds"),
+        (&of(r#""window":"soon""#), 400, "soon"),
+        (&of(r#""window":"2030-01-01..2020-01-01""#), 400, "ends before it begins"),
+    ] {
+        for route in ["/runs", "/estimate"] {
+            let reply = served.post(route, body);
+            assert_eq!(reply.status, status, "{route} {body}: {}", reply.text());
+            assert!(reply.text().contains(expected), "{route} {body}: {}", reply.text());
+        }
+    }
+    let windowed = of(r#""window":"1h","where":"amount > 3""#);
+    assert_eq!((served.run(&windowed).1.as_str(), served.post("/estimate", &windowed).status), ("done", 200));
 }
 
 #[test]

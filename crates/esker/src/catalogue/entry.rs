@@ -279,6 +279,14 @@ impl Entry {
         self.reads.lists == ListReads::BothNeeded || self.options.iter().any(asks)
     }
 
+    /// Whether a run refuses directed graphs.
+    pub fn needs_undirected(&self, params: &Params) -> bool {
+        let asks = |option: &Opt| {
+            params.all(option.name).iter().any(|value| option.undirected.contains(&value.as_str()))
+        };
+        self.undirected || self.options.iter().any(asks)
+    }
+
     /// Refuses a choice of weights if the algorithm does not read any.
     ///
     /// # Errors
