@@ -5,10 +5,12 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use esker::catalogue::{CATALOGUE, Entry, Opt, OptKind, Params, Question, REFUSED_BY_ALL, WeightReads, find};
+use esker::graph::Run;
+use esker::store::Version;
 
-use super::selecting::ids_of;
+use super::selecting::{IdList, lists_of};
 use super::short_help::{self, OF_ALGORITHM};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::language::said;
 use crate::show::text;
 
@@ -31,7 +33,9 @@ pub(crate) enum PerAlgorithm<T> {
 #[derive(Debug)]
 pub(crate) struct Requested<T> {
     pub(crate) entry: &'static Entry,
-    pub(crate) params: Params,
+    params: Params,
+    /// The ids of more sources.
+    sources: Vec<IdList>,
     pub(crate) shared: T,
     /// The names of the arguments that were given, rather than set by default.
     pub(crate) given: Vec<String>,
@@ -53,6 +57,35 @@ impl<T> PerAlgorithm<T> {
             Self::One(requested) => request(requested),
         }
     }
+}
+
+impl<T> Requested<T> {
+    /// The options of the algorithm, with the sources of files: a first line such as `id` is one if a vertex
+    /// of the version is called so.
+    ///
+    /// # Errors
+    /// If files name none.
+    pub(crate) fn params_on(&self, version: &Version, run: &Run) -> Result<Params, Failure> {
+        let is_vertex = |id: &str| version.find_vertex(id, run).is_ok();
+        let ids: Vec<String> = self.sources.iter().flat_map(|list| list.ids(is_vertex)).collect();
+        match ids.is_empty() && !self.sources.is_empty() {
+            true => Err(Failure::Usage(NO_SOURCES.to_owned())),
+            false => Ok(with_sources(&self.params, &ids)),
+        }
+    }
+
+    /// The same before the vertices are known, without such lines: enough for an estimate.
+    pub(crate) fn params_anywhere(&self) -> Params {
+        let ids: Vec<String> = self.sources.iter().flat_map(IdList::certain).cloned().collect();
+        with_sources(&self.params, &ids)
+    }
+}
+
+/// There must be one source at least: none might mean all vertices.
+const NO_SOURCES: &str = "the file of sources has no ids: there must be one source at least";
+
+fn with_sources(params: &Params, ids: &[String]) -> Params {
+    ids.iter().fold(params.clone(), |params, id| params.with("source", id))
 }
 
 /// The names of the arguments that were given on the command line.
@@ -108,16 +141,15 @@ fn is_sources(option: &Opt) -> bool {
     option.name == "source" && option.repeatable
 }
 
-/// Adds the sources of a file, of which there is one at least: none might mean all vertices.
-fn add_sources(matches: &ArgMatches, params: &mut Params) -> Result<(), clap::Error> {
-    let Some(file) = matches.get_one::<String>(IDS_FROM) else { return Ok(()) };
+/// The ids of more sources.
+fn sources(matches: &ArgMatches) -> Result<Vec<IdList>, clap::Error> {
+    let Some(file) = matches.get_one::<String>(IDS_FROM) else { return Ok(Vec::new()) };
     let failed = |reason: String| clap::Error::raw(ErrorKind::Io, reason + "\n");
-    let ids = ids_of(file, |_| false).map_err(|error| failed(said(&error.message())))?;
-    if ids.is_empty() {
-        return Err(failed(format!("{file} has no ids: there must be one source at least")));
+    let lists = lists_of(file).map_err(|error| failed(said(&error.message())))?;
+    match lists.iter().all(IdList::is_empty) {
+        true => Err(failed(format!("{file} has no ids: there must be one source at least"))),
+        false => Ok(lists),
     }
-    ids.iter().for_each(|id| params.add("source", id));
-    Ok(())
 }
 
 /// Adds the arguments of an algorithm to its subcommand, which is named after it.
@@ -219,11 +251,9 @@ impl<T: SharedArgs> FromArgMatches for PerAlgorithm<T> {
                 given.for_each(|value| params.add(option.name, value));
             }
         }
-        if has_sources(entry) {
-            add_sources(matches, &mut params)?;
-        }
+        let sources = if has_sources(entry) { sources(matches)? } else { Vec::new() };
         let shared = T::from_arg_matches(matches)?;
-        Ok(Self::One(Requested { entry, params, shared, given: given(matches) }))
+        Ok(Self::One(Requested { entry, params, sources, shared, given: given(matches) }))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

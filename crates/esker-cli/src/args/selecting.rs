@@ -1,13 +1,14 @@
 //! `--where` and `--kind`: conditions on edges and their ends; `--ids-from`: ids of vertices in a file.
 
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::Args;
 use esker::graph::Run;
-use esker::import::ids_of_lines;
 use esker::import::read::format::ReadOptions;
 use esker::import::read::input::expand;
+use esker::import::{IdLines, Input, ids_of_lines};
 use esker::selection::{Condition, Conditions, check_kinds, notes};
 use esker::session::check_all_vertices;
 use esker::store::{self, Version, View};
@@ -162,17 +163,44 @@ impl IdsFromArg {
 
 /// The ids of a file, or of all files of a pattern.
 pub(crate) fn ids_of(file: &str, is_vertex: impl Fn(&str) -> bool) -> Result<Vec<String>, store::Error> {
-    let mut ids = Vec::new();
-    for input in expand(&[file], interrupt::token())? {
-        let read = ids_of_lines(&input, &ReadOptions::default())?;
-        if let Some(name) = read.header {
-            let file = input.path();
-            let is_id = is_vertex(&name);
+    Ok(lists_of(file)?.iter().flat_map(|list| list.ids(&is_vertex)).collect())
+}
+
+/// The ids of a file.
+#[derive(Debug)]
+pub(crate) struct IdList {
+    path: Arc<PathBuf>,
+    lines: IdLines,
+}
+
+impl IdList {
+    /// The ids. A first line such as `id` is one where it is a vertex; which it is is told.
+    pub(crate) fn ids(&self, is_vertex: impl Fn(&str) -> bool) -> Vec<String> {
+        let name = self.lines.header.as_ref().filter(|name| {
+            let is_id = is_vertex(name);
             let what = if is_id { "is a vertex" } else { "names the column of ids" };
-            text::remark(&format!("Reading {}: the first line, {name:?}, {what}", file.display()));
-            ids.extend(is_id.then_some(name));
-        }
-        ids.extend(read.ids);
+            text::remark(&format!("Reading {}: the first line, {name:?}, {what}", self.path.display()));
+            is_id
+        });
+        name.into_iter().chain(&self.lines.ids).cloned().collect()
     }
-    Ok(ids)
+
+    /// The ids behind a first line such as `id`.
+    pub(crate) fn certain(&self) -> &[String] {
+        &self.lines.ids
+    }
+
+    /// Whether the file has no line that may be an id.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lines.ids.is_empty() && self.lines.header.is_none()
+    }
+}
+
+/// The ids of a file, or of each file of a pattern, before it is known which vertices there are.
+pub(crate) fn lists_of(file: &str) -> Result<Vec<IdList>, store::Error> {
+    let inputs = expand(&[file], interrupt::token())?;
+    let list = |input: &Input| {
+        Ok(IdList { path: input.path(), lines: ids_of_lines(input, &ReadOptions::default())? })
+    };
+    inputs.iter().map(list).collect()
 }

@@ -1,7 +1,6 @@
 //! `esker estimate`: what a computation will need.
 
 use clap::Args;
-use esker::catalogue::{Entry, Params};
 use esker::computation::Computation;
 use esker::graph::VertexId;
 use esker::session::VersionSource;
@@ -9,7 +8,7 @@ use esker::store::ErrorKind;
 use serde_json::json;
 
 use crate::args::actual::price_rows;
-use crate::args::algorithm::{PerAlgorithm, SharedArgs};
+use crate::args::algorithm::{PerAlgorithm, Requested, SharedArgs};
 use crate::args::at::AtArgs;
 use crate::args::choice::{ChoiceArgs, needs_window, select};
 use crate::args::residency::{AccessArgs, estimate_rows, explain, list_bytes, summary};
@@ -67,12 +66,13 @@ impl SharedArgs for EstimateArgs {
 
 impl EstimateCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
-        self.estimate.carry_out(|requested| requested.shared.carry_out(requested.entry, &requested.params))
+        self.estimate.carry_out(|requested| requested.shared.carry_out(requested))
     }
 }
 
 impl EstimateArgs {
-    fn carry_out(&self, entry: &'static Entry, params: &Params) -> Outcome {
+    fn carry_out(&self, requested: &Requested<Self>) -> Outcome {
+        let entry = requested.entry;
         let cancel = cancel_on_signals()?;
         let (store, bar) = open_store(self.database.as_ref(), &self.resources, &cancel)?;
         let selection = self.choice.selection(&self.at, self.weight.as_deref(), self.time.as_deref())?;
@@ -80,6 +80,7 @@ impl EstimateArgs {
         bar.finish();
         let run = self.resources.run(&cancel, 0, self.deterministic, None)?;
         let view = select(&selection, &version?, &run)?.view;
+        let params = &requested.params_on(view.version(), &run)?;
         let computation = Computation::of(entry, params).reading(self.access.request());
         computation.check(&view, &run)?;
         drop(run);

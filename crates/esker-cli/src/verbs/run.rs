@@ -148,12 +148,11 @@ impl RunCommand {
 
 impl RunArgs {
     fn carry_out(&self, requested: &Requested<Self>) -> Outcome {
-        let Requested { entry, params, given, .. } = requested;
+        let Requested { entry, given, .. } = requested;
         self.check(entry)?;
         self.round.apply();
         self.store.check(entry, &self.inputs, self.spans_versions())?;
         let cancel = cancel_on_signals()?;
-        entry.check_weight(self.read.weight.is_some())?;
         if self.spans_versions() {
             return self.run_versions(requested, &cancel);
         }
@@ -168,7 +167,8 @@ impl RunArgs {
             resources: &self.resources,
             given,
             later_bytes: &|version| {
-                later_bytes_on(version, entry, params, &self.access.request(), &self.resources)
+                let params = requested.params_anywhere();
+                later_bytes_on(version, entry, &params, &self.access.request(), &self.resources)
             },
         };
         let begin = Instant::now();
@@ -182,6 +182,7 @@ impl RunArgs {
         let bar = Bar::spinner(false);
         let reading = self.resources.run(&cancel, 0, false, Some(bar.on_round("reading the times")))?;
         let selected = select(&selection, version, &reading);
+        let params = &requested.params_on(version, &reading)?;
         bar.finish();
         drop(reading);
         let Selected { view, times, .. } = &selected?;
@@ -259,12 +260,16 @@ impl RunArgs {
         shown: &mut ShownVersions,
         cancel: &Cancel,
     ) -> Outcome {
-        let Requested { entry, params, .. } = requested;
+        let entry = requested.entry;
         let (weight, time) = (self.read.weight.as_deref(), self.read.time.as_deref());
         let selection = self.choice.selection(&AtArgs { at: None }, weight, time)?;
         // Each of the versions may lack kinds that a later one, or one that is kept no longer, has.
         let ends = [numbers.first(), numbers.last()].into_iter().flatten();
         let ends: Vec<_> = ends.map(|&number| store.at(number)).collect::<Result<_, _>>()?;
+        let params = &match ends.last() {
+            Some(last) => requested.params_on(last, &self.resources.run(cancel, 0, false, None)?)?,
+            None => requested.params_anywhere(),
+        };
         check_kinds(&selection.kinds, &ends.iter().collect::<Vec<_>>())?;
         let selection = Selection { kinds_are_checked: true, ..selection };
         let open = |number: u64| -> Result<View, Failure> {
@@ -394,6 +399,7 @@ impl RunArgs {
 
     /// Refuses options that would have no effect.
     fn check(&self, entry: &Entry) -> Outcome {
+        entry.check_weight(self.read.weight.is_some())?;
         let refuse = |reason: &str| Err(Failure::Usage(reason.to_owned()));
         if self.histogram && entry.columns.is_empty() {
             return refuse(&format!("--histogram has no effect: {} has no values", entry.name));

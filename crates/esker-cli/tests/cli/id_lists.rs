@@ -95,6 +95,19 @@ fn the_first_line_of_a_list_is_a_heading_only_where_no_vertex_is_called_so() {
             place.fails(1, &format!("neighbors gone.esker {}", id.replace('\t', "?")), "no vertex");
         }
     }
+    for verb in ["run bfs", "estimate bfs", "run bfs --each-version"] {
+        let (verb, options) = verb.split_once(" --").map_or((verb, ""), |(verb, _)| (verb, "--each-version"));
+        for (list, told) in
+            [("ids.txt", "\"id\", is a vertex"), ("names.txt", "\"node_id\", names the column")]
+        {
+            let output = place.run(&format!("{verb} e.esker --ids-from {list} {options}"));
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success() && said.contains(told), "{verb} {list}: {said}");
+        }
+    }
+    assert_eq!(place.ok("run bfs e.esker --ids-from ids.txt -o - -q").matches(",0").count(), 2);
+    place.file("heading.txt", "node_id\n");
+    place.fails(2, "run bfs e.esker --ids-from heading.txt", "no ids: there must be one source");
     let output = place.run("delete e.esker --ids-from ids.txt");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("the first line, \"id\", is a vertex"), "{said}");
