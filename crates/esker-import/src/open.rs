@@ -3,21 +3,22 @@
 use std::path::Path;
 
 use esker_format::io::{Disk, RealDisk};
-use esker_format::{Error, Result};
+use esker_format::{Error, Result, TableRecord};
 use esker_graph::{Message, Setting, message};
 
 use super::attributed::vertex_table::{VertexFile, VertexTable};
 use super::binary::{TypedVertices, WithVertexFiles, may_be_vertices, open_typed_vertices, typed_title};
+use super::columns::expected::EXPORTED_ENDS;
 use super::formats::FORMATS;
 use super::read::both_ends::BothEnds;
-use super::read::defaults::WithDefaults;
+use super::read::defaults::{GivenDefault, WithDefaults};
 use super::read::format::{DefaultValue, Format, Pick, PickIds, PickProperties, ReadOptions};
 use super::read::head::InputHead;
 use super::read::input::{Input, expand};
 use super::read::input_format::{Choices, OpenedInput, one};
 pub use super::read::of_kinds::KIND_PROPERTY;
 use super::read::of_kinds::{OfKind, OfKinds};
-use super::read::source::{IdKind, Reader, Schema};
+use super::read::source::{IdKind, Reader};
 use super::sniff::sniff;
 use super::text::named::NamedReader;
 use super::text::vertices::{WithCount, WithVertices};
@@ -113,7 +114,7 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
     }
     let OpenedInput { mut reader, mut notes } = (input.open)(inputs, head, options)?;
     let mut warnings = reader.warnings();
-    let defaults = if is_table { defaults(options, reader.schema()) } else { Vec::new() };
+    let defaults = if is_table { defaults(options, reader.as_ref()) } else { Vec::new() };
     if !defaults.is_empty() {
         reader = Box::new(WithDefaults::new(reader, &defaults)?);
     }
@@ -152,15 +153,29 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
 }
 
 /// The defaults of a table: those that are given, and the remembered ones of other properties that are read.
-fn defaults(options: &ReadOptions, schema: &Schema) -> Vec<DefaultValue> {
-    let remembered = options.expected.iter().filter(|_| !options.removes).flat_map(|table| &table.defaults);
-    let remembered = remembered.filter(|one| {
+/// An export has an empty field where an edge has no value, so no remembered default is for it.
+fn defaults(options: &ReadOptions, reader: &dyn Reader) -> Vec<GivenDefault> {
+    let is_clear = |value: &DefaultValue| GivenDefault { value: value.clone(), is_unclear: false };
+    let given: Vec<GivenDefault> = options.defaults.iter().map(is_clear).collect();
+    let Some(expected) = options.expected.as_ref().filter(|_| !options.removes) else { return given };
+    let like_export = reader.table().is_some_and(|table| has_ends_of_exports(&table));
+    if like_export && !has_ends_of_exports(expected) {
+        return given;
+    }
+    let remembered = expected.defaults.iter().filter(|one| {
         let is_given = options.defaults.iter().any(|given| given.name == one.property);
-        !is_given && schema.properties.contains(&one.property)
+        !is_given && reader.schema().properties.contains(&one.property)
     });
-    let remembered =
-        remembered.map(|one| DefaultValue { name: one.property.clone(), value: one.value.clone() });
-    options.defaults.iter().cloned().chain(remembered).collect()
+    let remembered = remembered.map(|one| GivenDefault {
+        value: DefaultValue { name: one.property.clone(), value: one.value.clone() },
+        is_unclear: like_export && options.incomplete.contains(&one.property),
+    });
+    given.into_iter().chain(remembered).collect()
+}
+
+/// Whether the columns of the ends are called as in exports.
+fn has_ends_of_exports(table: &TableRecord) -> bool {
+    table.named && [&table.source, &table.target].map(|end| end.name.as_str()) == EXPORTED_ENDS
 }
 
 /// Puts the vertices of a file before edges.

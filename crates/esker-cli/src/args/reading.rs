@@ -73,7 +73,7 @@ pub(crate) struct ReadArgs {
     /// its first lines show]
     #[arg(long, value_name = "NAME:TYPE,...")]
     pub(crate) schema: Vec<SchemaArg>,
-    /// Value of a property for edges that have none; may be repeated
+    /// Value of a property for edges that have none, nothing to give none; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) default: Vec<DefaultValue>,
     /// Word that stands for no value in every column of a table of text, as an empty field does; may be

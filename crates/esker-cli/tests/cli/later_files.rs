@@ -111,3 +111,35 @@ fn a_cluster_reads_later_files_as_the_first() {
         assert_eq!(edges.contains(edge), is_there, "{edge}: {edges}");
     }
 }
+
+/// The default filled the empty fields of an export, which stand for no value.
+#[test]
+fn a_remembered_default_does_not_fill_the_values_that_an_export_lacks() {
+    let place = Place::new();
+    place.file("script", "+ b c weight=~\n");
+    for (ends, database) in [("from,to", "g.esker"), ("source,target", "h.esker")] {
+        place.file("e.csv", &format!("{ends},weight\na,b,\n"));
+        place.ok(&format!("import e.csv {database} --default weight=1"));
+        place.ok(&format!("commit {database} script --new"));
+        place.ok(&format!("export {database} {database}.csv"));
+        place.ok(&format!("export {database} {database}.parquet"));
+        assert_eq!(place.json(&format!("info {database} --json"))["version"], 2);
+    }
+    for end in ["csv", "parquet"] {
+        let weights = |database: &str| place.ok(&format!("edges {database} --format csv -q"));
+        let rows = "source,target,weight\na,b,1\nb,c,\n";
+        place.ok(&format!("sync g.esker g.esker.{end}"));
+        assert_eq!(weights("g.esker"), rows, "{end}");
+        let wrong = "edges lack a value of \"weight\": the database remembers the default \"1\"";
+        place.fails(2, &format!("sync h.esker h.esker.{end}"), wrong);
+        place.fails(
+            2,
+            &format!("add h.esker h.esker.{end}"),
+            "--default weight=1, or with --default weight=",
+        );
+        place.ok(&format!("sync h.esker h.esker.{end} --default weight="));
+        assert_eq!(weights("h.esker"), rows, "{end}");
+    }
+    place.ok("sync h.esker h.esker.csv --default weight=1");
+    assert_eq!(place.ok("edges h.esker --format csv -q"), "source,target,weight\na,b,1\nb,c,1\n");
+}

@@ -122,7 +122,7 @@ pub(super) fn choose(
         let mut property =
             EdgeProperty { name, accepted, default, is_weight, is_time, type_is_fixed, is_required };
         if let Some(given) = options.defaults.iter().find(|given| given.name == property.name) {
-            property.default = Some(Attribute::Text(given.value.clone().into()));
+            property.default = given.text().map(|text| Attribute::Text(text.to_owned().into()));
         }
         if let Some(default) = &property.default {
             property.convert(default).map_err(|reason| Error::usage(message!["the default of ", reason]))?;

@@ -102,6 +102,9 @@ impl FittedColumns {
     }
 }
 
+/// The columns of the ends in an export.
+pub(crate) const EXPORTED_ENDS: [&str; 2] = ["source", "target"];
+
 /// The third of three columns without names is the only property.
 fn usual_property(expected: &TableRecord, asked: usize) -> Vec<FittedProperty> {
     let only = expected.properties.first().filter(|_| asked == 1 && expected.properties.len() == 1);

@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, BinaryArray, Int64Array};
 use esker_format::{PropertyType, Result, TableRecord};
 use esker_graph::Message;
 
-use crate::read::defaults::WithDefaults;
+use crate::read::defaults::{GivenDefault, WithDefaults};
 use crate::read::format::DefaultValue;
 use crate::read::source::{BlockParser, EdgeBatch, InputBlock, Reader, Schema};
 
@@ -51,7 +51,12 @@ pub fn with_absent(
     let parser = Arc::new(AbsentParser { edges: edges.parser(), are_texts });
     let reader: Box<dyn Reader> = Box::new(WithAbsent { edges, schema, parser });
     let is_absent = |given: &&DefaultValue| absent.iter().any(|one| one.name == given.name);
-    let defaults: Vec<DefaultValue> = defaults.iter().filter(is_absent).cloned().collect();
+    let defaults: Vec<GivenDefault> = defaults
+        .iter()
+        .filter(is_absent)
+        .cloned()
+        .map(|value| GivenDefault { value, is_unclear: false })
+        .collect();
     if defaults.is_empty() { Ok(reader) } else { Ok(Box::new(WithDefaults::new(reader, &defaults)?)) }
 }
 

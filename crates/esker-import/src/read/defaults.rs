@@ -17,7 +17,7 @@ use crate::read::typed::{self, Typed};
 pub(crate) struct WithDefaults {
     edges: Box<dyn Reader>,
     parser: Arc<FillingParser>,
-    given: Vec<DefaultValue>,
+    given: Vec<GivenDefault>,
 }
 
 struct FillingParser {
@@ -26,12 +26,21 @@ struct FillingParser {
     defaults: Vec<Option<Default>>,
 }
 
+/// A default of edges that lack a value.
+#[derive(Debug, Clone)]
+pub(crate) struct GivenDefault {
+    pub(crate) value: DefaultValue,
+    /// Whether an edge without a value may be one that has none: then one is refused.
+    pub(crate) is_unclear: bool,
+}
+
 /// What edges without a value get.
 struct Default {
     name: String,
     text: String,
     /// The number that it is, where the property has numbers, truth values or times.
     number: Option<Typed>,
+    is_unclear: bool,
 }
 
 impl Default {
@@ -39,8 +48,9 @@ impl Default {
     ///
     /// # Errors
     /// If it is no value of the type that is known of the property.
-    fn of(given: &DefaultValue, known: Option<&PropertyType>) -> Result<Self> {
-        let text = given.value.as_bytes();
+    fn of(default: &GivenDefault, known: Option<&PropertyType>) -> Result<Option<Self>> {
+        let GivenDefault { value: given, is_unclear } = default;
+        let Some(text) = given.text().map(str::as_bytes) else { return Ok(None) };
         let number = match known {
             Some(known) if known.logical.is_text() => None,
             Some(known) => Some(typed::parse(text, known).map_err(|reason| unfit(given, &reason))?),
@@ -49,13 +59,27 @@ impl Default {
                 Number::Float(value) => Typed::Float(value),
             }),
         };
-        Ok(Self { name: given.name.clone(), text: given.value.clone(), number })
+        let (name, text) = (given.name.clone(), String::from_utf8_lossy(text).into_owned());
+        Ok(Some(Self { name, text, number, is_unclear: *is_unclear }))
     }
 
     /// A column with the default in place of nulls.
     fn fill(&self, column: &ArrayRef) -> Result<ArrayRef> {
         if column.null_count() == 0 {
             return Ok(Arc::clone(column));
+        }
+        if self.is_unclear {
+            let Self { name, text, .. } = self;
+            return Err(Error::usage(message![
+                format!(
+                    "edges lack a value of {name:?}: the database remembers the default {text:?}, but has edges without a \
+                     value too, and the table may be an export of it; say which these are to get with "
+                ),
+                Setting::Default.to_type(name, text),
+                ", or with ",
+                Setting::Default.to_type(name, ""),
+                " for none",
+            ]));
         }
         if let Some(texts) = column.as_binary_opt::<i32>() {
             let all = texts.iter().map(|text| text.unwrap_or(self.text.as_bytes()));
@@ -99,9 +123,11 @@ impl WithDefaults {
     ///
     /// # Errors
     /// If a default is of no property that is read, or no value of its type.
-    pub(crate) fn new(edges: Box<dyn Reader>, given: &[DefaultValue]) -> Result<Self> {
+    pub(crate) fn new(edges: Box<dyn Reader>, given: &[GivenDefault]) -> Result<Self> {
         let schema = edges.schema();
-        if let Some(unknown) = given.iter().find(|given| !schema.properties.contains(&given.name)) {
+        if let Some(unknown) =
+            given.iter().map(|given| &given.value).find(|given| !schema.properties.contains(&given.name))
+        {
             let read =
                 if schema.properties.is_empty() { "none".into() } else { schema.properties.join(", ") };
             return Err(Error::usage(message![
@@ -110,8 +136,8 @@ impl WithDefaults {
             ]));
         }
         let of_property = |(index, name): (usize, &String)| {
-            let given = given.iter().rfind(|given| given.name == *name);
-            given.map(|given| Default::of(given, schema.declared(index))).transpose()
+            let given = given.iter().rfind(|given| given.value.name == *name);
+            given.map_or(Ok(None), |given| Default::of(given, schema.declared(index)))
         };
         let defaults = schema.properties.iter().enumerate().map(of_property).collect::<Result<_>>()?;
         let parser = Arc::new(FillingParser { edges: edges.parser(), defaults });
@@ -132,7 +158,7 @@ impl Reader for WithDefaults {
         let record =
             |one: &DefaultValue| DefaultRecord { property: one.name.clone(), value: one.value.clone() };
         let table = self.edges.table()?;
-        let own = self.given.iter().map(record);
+        let own = self.given.iter().map(|given| &given.value).filter(|one| one.text().is_some()).map(record);
         let defaults = table.defaults.iter().cloned().chain(own).collect();
         Some(TableRecord { defaults, ..table })
     }

@@ -176,8 +176,19 @@ impl FromStr for Declaration {
 pub struct DefaultValue {
     /// The name of the property.
     pub name: String,
-    /// The value, as a file would have it.
+    /// The value, as a field of a CSV would have it: nothing for none, `""` for an empty text.
     pub value: String,
+}
+
+impl DefaultValue {
+    /// The value; `None` if edges get none.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self.value.as_str() {
+            "" => None,
+            "\"\"" => Some(""),
+            value => Some(value),
+        }
+    }
 }
 
 impl FromStr for DefaultValue {
@@ -296,6 +307,8 @@ pub struct ReadOptions {
     /// How the table of the import was read, if the edges go to a database that remembers it. Columns are
     /// found by it; other options go before it.
     pub expected: Option<TableRecord>,
+    /// The edge properties of that database of which some edges have no value.
+    pub incomplete: Vec<String>,
     /// What ids are.
     pub ids: PickIds,
     /// How values are written.
@@ -346,6 +359,7 @@ impl Default for ReadOptions {
             ids_can_become_texts: false,
             known_vertices: KnownVertices::default(),
             expected: None,
+            incomplete: Vec::new(),
             ids: PickIds::Auto,
             notation: Notation::default(),
             delimiter: None,
@@ -400,7 +414,7 @@ impl ReadOptions {
     /// The property among these of which every edge must have a value of its own.
     pub(crate) fn required_of(&self, properties: &[String]) -> Option<usize> {
         let kind = self.kind.as_ref()?;
-        let has_default = self.defaults.iter().any(|given| given.name == *kind);
+        let has_default = self.defaults.iter().any(|given| given.name == *kind && given.text().is_some());
         properties.iter().position(|name| name == kind).filter(|_| !has_default)
     }
 

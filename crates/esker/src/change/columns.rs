@@ -53,6 +53,7 @@ fn open_columns(
         ids_can_become_texts: true,
         known_vertices: known_vertices(target),
         expected: target.expected(given),
+        incomplete: target.incomplete(),
         kind: kind.map(|kind| kind.name.clone()),
         directed: Some(target.directed),
         ..given.clone()

@@ -7,7 +7,7 @@ use esker_import::read::format::{DefaultValue, Pick, ReadOptions};
 use esker_import::read::source::Reader;
 use esker_store::format::notation::Notation;
 use esker_store::format::{
-    ColumnRecord, DateFormatRecord, EventTimes, NotationRecord, ReadingRecord, TableRecord,
+    ColumnRecord, DateFormatRecord, EventTimes, NotationRecord, PropertyRecord, ReadingRecord, TableRecord,
 };
 use esker_store::{CommitOptions, Database, Error, Result};
 use serde_json::{Value, json};
@@ -23,6 +23,12 @@ impl Target {
             table.properties.retain(|one| weight.is_none_or(|weight| weight.name != one.property));
         }
         Some(table)
+    }
+
+    /// The names of the edge properties of which some edges have no value.
+    pub(super) fn incomplete(&self) -> Vec<String> {
+        let lacks = |property: &&PropertyRecord| property.optional;
+        self.edge_properties.iter().filter(lacks).map(|property| property.name.clone()).collect()
     }
 
     /// Says which options choose something else than what the database remembers.

@@ -14,13 +14,10 @@ use super::super::columns::columns;
 use super::super::line::{BadQuote, Dialect, Separator, split};
 use super::super::sampled::{Unfit, values};
 use super::super::shape::{TableShape, is_quoted};
-use crate::columns::expected::names_ends;
+use crate::columns::expected::{EXPORTED_ENDS, names_ends};
 use crate::columns::notations::NotationFits;
 use crate::read::format::ReadOptions;
 use crate::read::head::InputHead;
-
-/// The columns of the ends in an export.
-const EXPORTED_ENDS: [&str; 2] = ["source", "target"];
 
 /// What made a table, by its header and separator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -305,16 +305,16 @@ type Divided = (Vec<PropertyRecord>, Vec<PropertyRecord>);
 fn absence(property: &PropertyRecord, defaults: &[DefaultValue]) -> Message {
     let name = &property.name;
     match defaults.iter().find(|one| one.name == *name) {
-        Some(DefaultValue { value, .. }) => {
+        Some(DefaultValue { value, .. }) if !value.is_empty() => {
             format!("there is no column {name:?}: the edges get the default {value:?}").into()
         }
-        None if property.weight => message![
+        _ if property.weight => message![
             format!(
                 "there is no column {name:?}: the edges get no {name}; a column of another name is given with "
             ),
             Setting::Weight,
         ],
-        None => format!("there is no column {name:?}: the edges get no {name}").into(),
+        _ => format!("there is no column {name:?}: the edges get no {name}").into(),
     }
 }
 
