@@ -26,6 +26,10 @@ pub(crate) const STALL_TIME_MAX: Duration = Duration::from_secs(60);
 pub(crate) const CONNECTIONS_MAX: usize = 256;
 /// Questions that are answered at the same time.
 pub(crate) const QUESTIONS_MAX: usize = 8;
+/// Of these, questions that may take long: the others keep a place of their own.
+pub(crate) const LONG_QUESTIONS_MAX: usize = 6;
+/// How long the server waits at its end for what was cancelled.
+pub(crate) const END_TIME_MAX: Duration = Duration::from_millis(300);
 /// Bytes of the head of a request.
 pub(crate) const HEAD_BYTES_MAX: usize = 64 << 10;
 /// Headers of a request.

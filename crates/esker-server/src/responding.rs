@@ -5,10 +5,10 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::header::{CONTENT_TYPE, SET_COOKIE};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::header::{ALLOW, CONTENT_TYPE, SET_COOKIE};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
-use axum::routing::{MethodFilter, on};
+use axum::routing::{MethodFilter, MethodRouter, on};
 use esker::graph::Run;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -25,6 +25,7 @@ use crate::page::FILES;
 use crate::query::Query;
 use crate::routes::{Does, PREFIX, ROUTES, Route, Verb};
 use crate::served::Served;
+use crate::shape::Shape;
 use crate::strangers::Stranger;
 use crate::streams::{Newest, of_run, of_versions};
 use crate::work::{Workers, written};
@@ -45,31 +46,42 @@ pub(crate) struct Service {
 pub(crate) fn router(service: &Arc<Service>) -> Router {
     let mut router = Router::new();
     for file in &FILES {
-        router = router.route(file.path, on(MethodFilter::GET, async || file.response()));
+        let sent = async |headers: HeaderMap| file.response(&headers);
+        router = router.route(file.path, alone(on(MethodFilter::GET, sent), GET));
     }
     // Browsers ask for it, and say in their console if it is missing.
     let no_icon = async || empty_response(StatusCode::NO_CONTENT);
-    router = router.route("/favicon.ico", on(MethodFilter::GET, no_icon));
+    router = router.route("/favicon.ico", alone(on(MethodFilter::GET, no_icon), GET));
     for route in ROUTES {
-        let filter = match route.verb {
-            Verb::Get => MethodFilter::GET,
-            Verb::Post => MethodFilter::POST,
-            Verb::Delete => MethodFilter::DELETE,
+        let (filter, methods) = match route.verb {
+            Verb::Get => (MethodFilter::GET, GET),
+            Verb::Post => (MethodFilter::POST, "POST"),
+            Verb::Delete => (MethodFilter::DELETE, "DELETE"),
         };
         let handler = async move |State(service): State<Arc<Service>>, request: Request| {
             let answered = service.respond(route, request).await;
             answered.unwrap_or_else(|failure| service.refusal(&failure))
         };
-        router = router.route(&format!("{PREFIX}{}", route.path), on(filter, handler));
+        router = router.route(&format!("{PREFIX}{}", route.path), alone(on(filter, handler), methods));
     }
     let unknown = async |State(service): State<Arc<Service>>| {
         service.refusal(&Failure::refused(StatusCode::NOT_FOUND, "unknown", "there is nothing here"))
     };
-    let wrong_method = async |State(service): State<Arc<Service>>| {
-        let message = "this address takes another method";
-        service.refusal(&Failure::refused(StatusCode::METHOD_NOT_ALLOWED, "method", message))
-    };
-    router.fallback(unknown).method_not_allowed_fallback(wrong_method).with_state(Arc::clone(service))
+    router.fallback(unknown).with_state(Arc::clone(service))
+}
+
+/// The methods of what can be read.
+const GET: &str = "GET, HEAD";
+
+/// The only route of an address; requests with other methods are told those that it takes.
+fn alone(route: MethodRouter<Arc<Service>>, methods: &'static str) -> MethodRouter<Arc<Service>> {
+    route.fallback(async move |State(service): State<Arc<Service>>| {
+        let message = format!("this address takes {methods}");
+        let failure = Failure::refused(StatusCode::METHOD_NOT_ALLOWED, "method", message);
+        let mut response = service.refusal(&failure);
+        response.headers_mut().insert(ALLOW, HeaderValue::from_static(methods));
+        response
+    })
 }
 
 /// Answers a request of a connection, if it is one to this server.
@@ -114,10 +126,13 @@ impl Service {
     async fn respond(self: &Arc<Self>, route: &'static Route, request: Request) -> Outcome<Response> {
         let run = request.uri().path().split('/').nth(RUN_PLACE).unwrap_or_default().to_owned();
         let query = Query::parse(request.uri().query().unwrap_or_default(), route.parameters)?;
-        let body = if route.body.is_some() { body_of(request).await? } else { Value::Null };
+        let body = match route.body {
+            Some(shape) => body_of(request, shape).await?,
+            None => Value::Null,
+        };
         match route.does {
             Does::Answer(does) => {
-                let written = self.workers.answer(&self.served, move |served, run| {
+                let written = self.workers.answer(&self.served, route.effort, move |served, run| {
                     written(does(&Ask { served, run, query: &query, body: &body })?)
                 });
                 Ok(json_response(route.status(), written.await?))
@@ -125,12 +140,15 @@ impl Service {
             Does::OfRun(does) => {
                 let finished = self.runs.find(&run)?.finished()?;
                 let answer = move |_: &Served, run: &Run| written(does(&finished, &query, run)?);
-                Ok(json_response(route.status(), self.workers.answer(&self.served, answer).await?))
+                Ok(json_response(
+                    route.status(),
+                    self.workers.answer(&self.served, route.effort, answer).await?,
+                ))
             }
             Does::Download => {
                 let finished = self.runs.find(&run)?.finished()?;
                 let file = move |_: &Served, of: &Run| made(&finished, query.choice("format"), &run, of);
-                self.workers.answer(&self.served, file).await?.response()
+                self.workers.answer(&self.served, route.effort, file).await?.response()
             }
             Does::Events => Ok(of_run(self.runs.find(&run)?.events())),
             Does::Start => {
@@ -139,7 +157,7 @@ impl Service {
                     wanted.check(served, run)?;
                     Ok(wanted)
                 };
-                let wanted = self.workers.answer(&self.served, checked).await?;
+                let wanted = self.workers.answer(&self.served, route.effort, checked).await?;
                 let id = self.runs.start(&self.served, wanted)?;
                 Ok(json_response(route.status(), written(json!({ "run": id }))?))
             }
@@ -147,7 +165,12 @@ impl Service {
                 self.runs.forget(&run)?;
                 Ok(empty_response(route.status()))
             }
-            Does::Changes => Ok(of_versions(self.newest.watched())),
+            Does::Changes => {
+                // Nobody may have looked for new versions since the last client went away.
+                let newest = |served: &Served, _: &Run| served.newest();
+                self.newest.tell(self.workers.answer(&self.served, route.effort, newest).await?);
+                Ok(of_versions(self.newest.watched()))
+            }
             Does::Session => {
                 let token = body.get("token").and_then(Value::as_str);
                 let token = token.ok_or_else(|| Failure::usage("the body is {\"token\": \"...\"}"))?;
@@ -165,12 +188,12 @@ impl Service {
     }
 }
 
-/// The body of a request, which is JSON.
-async fn body_of(request: Request) -> Outcome {
+/// The body of a request, which is JSON of this shape.
+async fn body_of(request: Request, shape: Shape) -> Outcome {
     let media_type = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let media_type = media_type.and_then(|value| value.split(';').next()).map(str::trim);
     // A form of another site cannot send this type.
-    if media_type != Some("application/json") {
+    if !media_type.is_some_and(|media_type| media_type.eq_ignore_ascii_case("application/json")) {
         let message = "the body is JSON, with the content type application/json";
         return Err(Failure::refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, "media_type", message));
     }
@@ -182,7 +205,10 @@ async fn body_of(request: Request) -> Outcome {
         let message = format!("the body broke off, or has more than {BODY_BYTES_MAX} bytes");
         Failure::refused(StatusCode::PAYLOAD_TOO_LARGE, "body", message)
     })?;
-    serde_json::from_slice(&bytes).map_err(|error| Failure::usage(format!("the body is not JSON: {error}")))
+    let body = serde_json::from_slice(&bytes);
+    let body = body.map_err(|error| Failure::usage(format!("the body is not JSON: {error}")))?;
+    shape.check_members(&body)?;
+    Ok(body)
 }
 
 fn empty_response(status: StatusCode) -> Response {

@@ -21,6 +21,7 @@ use crate::questions::vertices::{
 use crate::questions::way::{OF_PATH, PATH, path};
 use crate::selecting::OF_SELECTION;
 use crate::shape::Shape;
+use crate::work::Effort;
 
 /// What all routes begin with.
 pub(crate) const PREFIX: &str = "/api/v1";
@@ -45,6 +46,7 @@ pub(crate) struct Route {
     pub(crate) body: Option<Shape>,
     pub(crate) answer: Shape,
     pub(crate) does: Does,
+    pub(crate) effort: Effort,
 }
 
 /// How a request is answered.
@@ -79,7 +81,8 @@ impl Does {
 
 impl Route {
     const fn get(path: &'static str, about: &'static str, answer: Shape, does: Does) -> Self {
-        Self { verb: Verb::Get, path, about, parameters: &[], body: None, answer, does }
+        let (body, effort) = (None, Effort::Small);
+        Self { verb: Verb::Get, path, about, parameters: &[], body, answer, does, effort }
     }
 
     const fn post(path: &'static str, about: &'static str, body: Shape, answer: Shape, does: Does) -> Self {
@@ -97,6 +100,11 @@ impl Route {
 
     const fn with(self, parameters: &'static [&'static [Parameter]]) -> Self {
         Self { parameters, ..self }
+    }
+
+    /// The same, which may read much.
+    const fn large(self) -> Self {
+        Self { effort: Effort::Large, ..self }
     }
 }
 
@@ -116,9 +124,11 @@ pub(crate) static ROUTES: &[Route] = &[
     Route::get("/versions", "Lists versions, the newest last", VERSIONS, Does::Answer(versions))
         .with(&[OF_VERSIONS]),
     Route::get("/diff", "Lists what changed between two versions", DIFFERENCES, Does::Answer(differences))
-        .with(&[OF_DIFFERENCES]),
+        .with(&[OF_DIFFERENCES])
+        .large(),
     Route::get("/window", "Counts edges by steps of time", WINDOW, Does::Answer(window))
-        .with(&[OF_WINDOW, OF_SELECTION]),
+        .with(&[OF_WINDOW, OF_SELECTION])
+        .large(),
     Route::get("/changes", "Tells of new versions as they are committed", CHANGES, Does::Changes),
     Route::get(
         "/vertices",
@@ -126,24 +136,29 @@ pub(crate) static ROUTES: &[Route] = &[
         VERTICES,
         Does::Answer(vertices),
     )
-    .with(&[OF_VERTICES, OF_SELECTION]),
+    .with(&[OF_VERTICES, OF_SELECTION])
+    .large(),
     Route::get("/vertex", "Describes a vertex", VERTEX, Does::Answer(vertex))
         .with(&[OF_VERTEX, OF_SELECTION]),
     Route::get("/neighbors", "Lists the neighbours of a vertex", NEIGHBORS, Does::Answer(neighbors))
         .with(&[OF_NEIGHBORS, OF_SELECTION]),
     Route::get("/scene", "Places a part of the graph for a picture", SCENE, Does::Answer(scene))
-        .with(&[OF_SCENE, OF_SELECTION]),
+        .with(&[OF_SCENE, OF_SELECTION])
+        .large(),
     Route::post(
         "/subgraph",
         "Lists the edges among some vertices",
         OF_SUBGRAPH,
         SUBGRAPH,
         Does::Answer(subgraph),
-    ),
+    )
+    .large(),
     Route::get("/path", "Finds the shortest path between two vertices", PATH, Does::Answer(path))
-        .with(&[OF_PATH, OF_SELECTION]),
+        .with(&[OF_PATH, OF_SELECTION])
+        .large(),
     Route::get("/algorithms", "Lists the algorithms", ALGORITHMS, Does::Answer(algorithms)),
-    Route::post("/estimate", "Says what a run would take", COMPUTATION, ESTIMATE, Does::Answer(estimate)),
+    Route::post("/estimate", "Says what a run would take", COMPUTATION, ESTIMATE, Does::Answer(estimate))
+        .large(),
     Route::post("/runs", "Begins a run of an algorithm", COMPUTATION, STARTED, Does::Start),
     Route {
         verb: Verb::Delete,
@@ -151,11 +166,14 @@ pub(crate) static ROUTES: &[Route] = &[
     },
     Route::get("/runs/{run}/events", "Tells how far a run is, and how it ended", EVENTS, Does::Events),
     Route::get("/runs/{run}/rows", "Lists rows of the answer of a run", ROWS, Does::OfRun(rows))
-        .with(&[OF_ROWS]),
+        .with(&[OF_ROWS])
+        .large(),
     Route::get("/runs/{run}/histogram", "Counts the values of a column", HISTOGRAM, Does::OfRun(histogram))
-        .with(&[OF_HISTOGRAM]),
+        .with(&[OF_HISTOGRAM])
+        .large(),
     Route::get("/runs/{run}/download", "Sends the answer of a run as a file", Shape::File, Does::Download)
-        .with(&[OF_DOWNLOAD]),
+        .with(&[OF_DOWNLOAD])
+        .large(),
 ];
 
 const CHANGES: Shape = Shape::Events(&[("version", Shape::Object(&[("latest", Shape::Count)]))]);

@@ -4,6 +4,8 @@ use esker::Selection;
 use esker::graph::Run;
 use esker::session::WindowSelection;
 use esker::store::Version;
+use esker::store::format::LogicalType;
+use esker::store::windows::TimeWindow;
 use esker::window::{Span, TimePoint, Times};
 use serde_json::Value;
 
@@ -51,7 +53,7 @@ pub(crate) struct Selecting {
 /// What was chosen of a version, as it was given.
 pub(crate) struct Chosen<'a> {
     pub(crate) version: u64,
-    pub(crate) conditions: &'a [String],
+    pub(crate) conditions: Vec<String>,
     pub(crate) kinds: &'a [String],
     pub(crate) reversed: bool,
     pub(crate) undirected: bool,
@@ -126,11 +128,16 @@ impl Selecting {
         self
     }
 
-    /// What was chosen; `None` with a window, whose end other interfaces name by a date.
-    pub(crate) fn chosen(&self, version: &Version) -> Option<Chosen<'_>> {
-        self.window.is_none().then(|| Chosen {
+    /// What was chosen. A window is a condition, which names its ends whatever edges come later.
+    pub(crate) fn chosen(
+        &self,
+        version: &Version,
+        window: Option<(&Times, TimeWindow)>,
+    ) -> Outcome<Chosen<'_>> {
+        let window = window.map(|(times, range)| in_words(version, times, range)).transpose()?;
+        Ok(Chosen {
             version: version.number(),
-            conditions: &self.conditions,
+            conditions: self.conditions.iter().cloned().chain(window).collect(),
             kinds: &self.selection.kinds,
             reversed: self.selection.reversed,
             undirected: self.selection.undirected,
@@ -162,6 +169,20 @@ impl Selecting {
         }
         Ok((version, selection))
     }
+}
+
+/// A window as a condition.
+fn in_words(version: &Version, times: &Times, window: TimeWindow) -> Outcome<String> {
+    let literal = |time: i64| match version.edge_property(&times.property).map(|one| &one.logical) {
+        Ok(LogicalType::Timestamp { .. }) => format!("'{}'", times.unit.format(time)),
+        // The day that has the time.
+        Ok(LogicalType::Date) => {
+            format!("'{}'", times.unit.format(time).split('T').next().unwrap_or_default())
+        }
+        _ => time.to_string(),
+    };
+    let name = format!("\"{}\"", times.property.replace('"', "\"\""));
+    Ok(format!("{name} > {} and {name} <= {}", literal(window.after), literal(window.until)))
 }
 
 /// The texts of a member: one or a list, of numbers too.

@@ -20,7 +20,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::sync::Semaphore;
 
 use crate::guard::Guard;
-use crate::limits::{CONNECTIONS_MAX, HEAD_BYTES_MAX, HEAD_TIME_MAX, HEADERS_MAX};
+use crate::limits::{CONNECTIONS_MAX, END_TIME_MAX, HEAD_BYTES_MAX, HEAD_TIME_MAX, HEADERS_MAX};
 use crate::patience::Patient;
 use crate::responding::{Service, answer, router};
 use crate::served::Served;
@@ -133,7 +133,8 @@ impl Server {
         format!("http://{address}/#token={}", self.service.guard.token())
     }
 
-    /// Answers requests until the token of the options is set, and ends some ten milliseconds later.
+    /// Answers requests until the token of the options is set. Then it cancels what it does, and ends as soon
+    /// as that has ended, after some hundred milliseconds at most.
     ///
     /// # Errors
     /// If the system refuses threads or the listener.
@@ -141,6 +142,7 @@ impl Server {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(ServeError::System)?;
         let Self { service, listener, .. } = self;
+        let runs = Arc::clone(&service.runs);
         let served = runtime.block_on(async move {
             let listener = tokio::net::TcpListener::from_std(listener)?;
             let ending = service.served.ending().clone();
@@ -151,8 +153,9 @@ impl Server {
             following.abort();
             Ok(())
         });
-        // Questions that are still being answered end with the process.
-        runtime.shutdown_background();
+        // Questions are cancelled with their connections. What does not stop in time ends with the process.
+        runs.end();
+        runtime.shutdown_timeout(END_TIME_MAX);
         served.map_err(ServeError::System)
     }
 }

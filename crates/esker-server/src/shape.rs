@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::failure::{Failure, Outcome};
+
 /// The shape of a value in JSON.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Shape {
@@ -54,6 +56,23 @@ impl Shape {
                 let variants: Vec<Value> = events.iter().map(|(_, data)| data.schema()).collect();
                 json!({ "anyOf": variants })
             }
+        }
+    }
+
+    /// Refuses a body that is no object, or has members that an object of this shape has not.
+    pub(crate) fn check_members(self, body: &Value) -> Outcome<()> {
+        let (members, more): (&[_], &[_]) = match self {
+            Self::Object(members) => (members, &[]),
+            Self::Partial(members, more) => (members, more),
+            _ => return Ok(()),
+        };
+        let Value::Object(given) = body else { return Err(Failure::usage("the body is an object")) };
+        let names: Vec<&str> = members.iter().chain(more).map(|(name, _)| *name).collect();
+        match given.keys().find(|name| !names.contains(&name.as_str())) {
+            Some(other) => {
+                Err(Failure::usage(format!("the body has no {other:?}, but {}", names.join(", "))))
+            }
+            None => Ok(()),
         }
     }
 

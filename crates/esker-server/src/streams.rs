@@ -56,9 +56,9 @@ impl Newest {
         self.0.receiver_count() > 0
     }
 
-    /// Tells the newest version.
+    /// Tells the newest version, unless a newer one was told.
     pub(crate) fn tell(&self, latest: u64) {
-        self.0.send_if_modified(|told| std::mem::replace(told, latest) != latest);
+        self.0.send_if_modified(|told| std::mem::replace(told, latest.max(*told)) < latest);
     }
 
     /// The newest version, and later ones.
@@ -73,8 +73,7 @@ pub(crate) fn of_versions(mut newest: watch::Receiver<u64>) -> Response {
     tokio::spawn(async move {
         loop {
             let latest = *newest.borrow_and_update();
-            // 0: none was looked for yet.
-            if latest > 0 && !sender.send("version", &json!({ "latest": latest })).await {
+            if !sender.send("version", &json!({ "latest": latest })).await {
                 return;
             }
             match timeout(REMARK_EVERY, newest.changed()).await {

@@ -6,22 +6,36 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use esker::graph::{Cancel, Run};
 use serde_json::Value;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::failure::{Failure, Outcome};
-use crate::limits::{ANSWER_BYTES_MAX, ANSWER_TIME_MAX, QUESTIONS_MAX, WAIT_TIME_MAX};
+use crate::limits::{ANSWER_BYTES_MAX, ANSWER_TIME_MAX, LONG_QUESTIONS_MAX, QUESTIONS_MAX, WAIT_TIME_MAX};
 use crate::served::Served;
 use crate::shape::with_safe_numbers;
+
+/// How much a question reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// A few lists or columns.
+    Small,
+    /// A large part of the graph or of an answer.
+    Large,
+}
 
 /// The threads that answer questions.
 pub(crate) struct Workers {
     free: Arc<Semaphore>,
+    /// Those that large questions may take.
+    free_for_large: Arc<Semaphore>,
 }
 
 impl Default for Workers {
     fn default() -> Self {
-        Self { free: Arc::new(Semaphore::new(QUESTIONS_MAX)) }
+        Self {
+            free: Arc::new(Semaphore::new(QUESTIONS_MAX)),
+            free_for_large: Arc::new(Semaphore::new(LONG_QUESTIONS_MAX)),
+        }
     }
 }
 
@@ -35,14 +49,24 @@ impl Drop for CancelOnDrop {
 }
 
 impl Workers {
+    /// A place for a question; large ones wait for each other first.
+    async fn permits(&self, effort: Effort) -> Option<Vec<OwnedSemaphorePermit>> {
+        let mut permits = Vec::new();
+        if effort == Effort::Large {
+            permits.push(Arc::clone(&self.free_for_large).acquire_owned().await.ok()?);
+        }
+        permits.push(Arc::clone(&self.free).acquire_owned().await.ok()?);
+        Some(permits)
+    }
+
     /// Answers a question on another thread.
     pub(crate) async fn answer<T: Send + 'static>(
         &self,
         served: &Arc<Served>,
+        effort: Effort,
         question: impl FnOnce(&Served, &Run) -> Outcome<T> + Send + 'static,
     ) -> Outcome<T> {
-        let waited = timeout(WAIT_TIME_MAX, Arc::clone(&self.free).acquire_owned()).await;
-        let Ok(Ok(permit)) = waited else {
+        let Ok(Some(permits)) = timeout(WAIT_TIME_MAX, self.permits(effort)).await else {
             return Err(Failure::refused(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "busy",
@@ -53,7 +77,7 @@ impl Workers {
         let (served, cancel) = (Arc::clone(served), guard.0.clone());
         let work = tokio::task::spawn_blocking(move || {
             // Until the work has ended, whether or not somebody waits for it.
-            let _permit = permit;
+            let _permits = permits;
             let run = served.question(&cancel);
             esker::check_maps(served.path())?;
             esker::guarded(served.path(), || question(&served, &run))

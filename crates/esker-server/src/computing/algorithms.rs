@@ -99,13 +99,8 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// Of the body of a request.
+    /// Of the body of a request, whose members are known.
     pub(crate) fn of(body: &Value) -> Outcome<Self> {
-        let Value::Object(members) = body else { return Err(Failure::usage("the body is an object")) };
-        let known = ["algorithm", "options", "selection", "weight"];
-        if let Some(other) = members.keys().find(|name| !known.contains(&name.as_str())) {
-            return Err(Failure::usage(format!("the body has no {other:?}, but {}", known.join(", "))));
-        }
         let name = body.get("algorithm").and_then(Value::as_str);
         let name = name.ok_or_else(|| Failure::usage("the body has `algorithm`, the name of one"))?;
         check_text("the name of the algorithm", name)?;

@@ -1,7 +1,7 @@
 //! The answer of a run as a file.
 
+use std::fs::File;
 use std::io::Read;
-use std::path::Path;
 
 use axum::body::{Body, Bytes};
 use axum::http::HeaderValue;
@@ -10,7 +10,7 @@ use axum::response::Response;
 use esker::export::ExportOptions;
 use esker::graph::Run;
 use esker::output::write;
-use esker::store::io::TemporaryDirectory;
+use esker::store::{self, io::TemporaryDirectory};
 
 use super::runs::Finished;
 use crate::events::pieces;
@@ -24,28 +24,30 @@ pub(crate) const OF_DOWNLOAD: &[Parameter] =
 /// Bytes that are read from a file at a time.
 const PIECE_BYTES: usize = 1 << 16;
 
-/// A file that is removed once it was sent.
+/// A file that has no name any more, so nothing is left of it when the server ends.
 pub(crate) struct Made {
-    directory: TemporaryDirectory,
+    file: File,
     name: String,
+    media_type: &'static str,
 }
 
-/// Writes the answer to a temporary file. Its name is that of the run.
+/// Writes the answer to a temporary file. The client gets it under the name of the run.
 pub(crate) fn made(finished: &Finished, format: &str, id: &str, run: &Run) -> Outcome<Made> {
     let directory = TemporaryDirectory::new()?;
     let name = format!("run-{id}.{format}");
     let options = ExportOptions { cancel: run.cancel().clone(), ..ExportOptions::default() };
-    write(&directory.path().join(&name), finished.version.ids(), &finished.answer, &options)?;
-    Ok(Made { directory, name })
+    let path = directory.path().join(&name);
+    write(&path, finished.version.ids(), &finished.answer, &options)?;
+    #[allow(clippy::disallowed_methods)]
+    let file = File::open(&path).map_err(store::Error::io("read", &path))?;
+    let media_type = if format == "csv" { "text/csv; charset=utf-8" } else { "application/octet-stream" };
+    Ok(Made { file, name, media_type })
 }
 
 impl Made {
     /// The response with the file.
     pub(crate) fn response(self) -> Outcome<Response> {
-        let media_type = match Path::new(&self.name).extension().and_then(|end| end.to_str()) {
-            Some("csv") => "text/csv; charset=utf-8",
-            _ => "application/octet-stream",
-        };
+        let media_type = self.media_type;
         let disposition = format!("attachment; filename=\"{}\"", self.name);
         let disposition = HeaderValue::from_str(&disposition).map_err(|_| Failure::usage("no such run"))?;
         let mut response = Response::new(self.sent());
@@ -55,18 +57,12 @@ impl Made {
     }
 
     /// Sends the file from a thread of its own, as fast as the client takes it.
-    fn sent(self) -> Body {
+    fn sent(mut self) -> Body {
         let (sender, body) = pieces();
         tokio::task::spawn_blocking(move || {
-            #[allow(clippy::disallowed_methods)]
-            let opened = std::fs::File::open(self.directory.path().join(&self.name));
-            let mut file = match opened {
-                Ok(file) => file,
-                Err(error) => return drop(sender.blocking_send(Err(error))),
-            };
             let mut buffer = vec![0; PIECE_BYTES];
             loop {
-                let piece = match file.read(&mut buffer) {
+                let piece = match self.file.read(&mut buffer) {
                     Ok(0) => return,
                     Ok(count) => Ok(Bytes::copy_from_slice(&buffer[..count])),
                     Err(error) => Err(error),

@@ -1,15 +1,12 @@
 //! How to repeat a run elsewhere: as a command, and in Python.
 
-use esker::catalogue::{Opt, OptKind};
-use esker::store::Version;
-
 use super::algorithms::Wanted;
 use crate::selecting::Chosen;
 use crate::served::Served;
+use esker::catalogue::{Opt, OptKind};
 
-/// The command that computes the same; empty if one cannot say it.
-pub(crate) fn command(served: &Served, wanted: &Wanted, version: &Version) -> String {
-    let Some(chosen) = wanted.selecting.chosen(version) else { return String::new() };
+/// The command that computes the same.
+pub(crate) fn command(served: &Served, wanted: &Wanted, chosen: &Chosen<'_>) -> String {
     let mut words =
         vec!["esker".to_owned(), "run".to_owned(), wanted.entry.name.to_owned(), quoted(&served.name())];
     for (name, value) in chosen.of_command() {
@@ -24,9 +21,8 @@ pub(crate) fn command(served: &Served, wanted: &Wanted, version: &Version) -> St
     words.join(" ")
 }
 
-/// The expression of Python that computes the same; empty if one cannot say it.
-pub(crate) fn python(served: &Served, wanted: &Wanted, version: &Version) -> String {
-    let Some(chosen) = wanted.selecting.chosen(version) else { return String::new() };
+/// The expression of Python that computes the same.
+pub(crate) fn python(served: &Served, wanted: &Wanted, chosen: &Chosen<'_>) -> String {
     let graph = chosen.of_python();
     let name = text(&served.name());
     let options = given(wanted).map(|(option, value)| {
@@ -96,7 +92,7 @@ impl Chosen<'_> {
             graph += &format!(".of_kinds({})", list(self.kinds.to_vec()));
         }
         if !self.conditions.is_empty() {
-            graph += &format!(".where({})", list(self.conditions.to_vec()));
+            graph += &format!(".where({})", list(self.conditions.clone()));
         }
         graph
     }

@@ -1,9 +1,9 @@
 //! The rows of the answer of a run: sorted, counted in bins, and as a file.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use esker::answer::{Answer, AnswerColumn, Value as Cell};
+use esker::answer::{Answer, AnswerColumn, Value as Cell, Values};
 use esker::graph::{Cancel, Run};
 use esker::store::Version;
 use esker::top::top;
@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::runs::{Finished, rows_of};
 use crate::failure::{Failure, Outcome};
 use crate::query::{Parameter, Query};
+use crate::questions::amounts::whole_json;
 use crate::questions::vertices::{id_of, is_unknown};
 use crate::shape::Shape;
 
@@ -58,12 +59,12 @@ pub(crate) fn rows(finished: &Finished, query: &Query, run: &Run) -> Outcome {
     Ok(json!({ "shown": shown.len(), "found": found, "rows": shown }))
 }
 
-/// The rows of some vertices. Ids of no vertex, and of none of the answer, are left out.
+/// The rows of some vertices, each once. Ids of no vertex, and of none of the answer, are left out.
 fn of_vertices(answer: &Answer, version: &Version, ids: &[&str], run: &Run) -> Outcome<Vec<usize>> {
     if answer.edges.is_some() {
         return Err(Failure::usage("the rows of this answer are edges, and not of single vertices"));
     }
-    let mut rows = Vec::new();
+    let (mut rows, mut met) = (Vec::new(), HashSet::new());
     for id in ids {
         let v = match version.find_vertex(id, run) {
             Ok(v) => v,
@@ -74,7 +75,7 @@ fn of_vertices(answer: &Answer, version: &Version, ids: &[&str], run: &Run) -> O
             Some(vertices) => vertices.binary_search(&v).ok(),
             None => Some(v as usize).filter(|&row| row < rows_of(answer)),
         };
-        rows.extend(row);
+        rows.extend(row.filter(|&row| met.insert(row)));
     }
     Ok(rows)
 }
@@ -187,10 +188,13 @@ pub(crate) fn histogram(finished: &Finished, query: &Query, run: &Run) -> Outcom
     if column.ranking.is_of_groups() {
         return groups(column, version, bins, run);
     }
-    if matches!(column.values, esker::answer::Values::Vertex(_)) {
-        return Err(Failure::usage(format!("{:?} holds vertices, which have no ranges", column.name)));
+    match column.values {
+        Values::Vertex(_) => {
+            Err(Failure::usage(format!("{:?} holds vertices, which have no ranges", column.name)))
+        }
+        Values::Index(_) | Values::Integer(_) | Values::Count(_) => wholes(column, bins, run),
+        Values::Float(_) => numbers(column, bins, run),
     }
-    numbers(column, bins, run)
 }
 
 fn groups(column: &AnswerColumn, version: &Version, most: usize, run: &Run) -> Outcome {
@@ -222,7 +226,51 @@ fn check(row: usize, cancel: &Cancel) -> Outcome<()> {
     Ok(())
 }
 
-/// Bins of equal width; one for each value if few integers are distinct.
+/// A whole number of a column.
+fn whole(cell: Cell) -> Option<i128> {
+    match cell {
+        Cell::Integer(value) => Some(value.into()),
+        Cell::Count(value) => Some(value.into()),
+        Cell::Missing | Cell::Vertex(_) | Cell::Edge(..) | Cell::Float(_) => None,
+    }
+}
+
+/// Bins of whole numbers, of equal width but for one number; one bin for each value if few are distinct.
+fn wholes(column: &AnswerColumn, bins: usize, run: &Run) -> Outcome {
+    let (mut least, mut greatest, mut missing) = (i128::MAX, i128::MIN, 0);
+    let mut distinct: BTreeMap<i128, u64> = BTreeMap::new();
+    for row in 0..column.values.len() {
+        check(row, run.cancel())?;
+        let Some(number) = whole(column.values.get(row)) else {
+            missing += 1;
+            continue;
+        };
+        (least, greatest) = (least.min(number), greatest.max(number));
+        if distinct.len() <= bins {
+            *distinct.entry(number).or_default() += 1;
+        }
+    }
+    if distinct.len() <= bins {
+        let bin = |(&value, count): (&i128, &u64)| json!({ "from": whole_json(value), "to": whole_json(value), "count": count });
+        return Ok(json!({ "bins": distinct.iter().map(bin).collect::<Vec<_>>(), "missing": missing }));
+    }
+    // There are more numbers than bins, so no bin is empty of numbers.
+    let (span, most) = (greatest - least, bins as i128);
+    let mut counts = vec![0_u64; bins];
+    for row in 0..column.values.len() {
+        check(row, run.cancel())?;
+        if let Some(number) = whole(column.values.get(row)) {
+            counts[((number - least) * most / span).min(most - 1) as usize] += 1;
+        }
+    }
+    let edge = |bin: usize| whole_json(least + (span * bin as i128 + most - 1) / most);
+    let bins = counts.iter().enumerate();
+    let bins: Vec<Value> =
+        bins.map(|(bin, count)| json!({ "from": edge(bin), "to": edge(bin + 1), "count": count })).collect();
+    Ok(json!({ "bins": bins, "missing": missing }))
+}
+
+/// Bins of equal width; one for each value if few are distinct, and all of these are whole.
 fn numbers(column: &AnswerColumn, bins: usize, run: &Run) -> Outcome {
     let (mut least, mut greatest, mut missing) = (f64::INFINITY, f64::NEG_INFINITY, 0);
     let mut distinct: HashMap<u64, u64> = HashMap::new();

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use esker::answer::{Answer, AnswerColumn, Fact, Values};
@@ -27,6 +27,9 @@ const KEPT_MAX: usize = 8;
 const COMPUTING_MAX: usize = 1;
 /// How often a run that waits looks whether it was cancelled.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Progress is noted no more often than this: runs have thousands of rounds a second.
+const TELL_EVERY: Duration = Duration::from_millis(50);
 
 /// The answer to a request for a run.
 pub(crate) const STARTED: Shape = Shape::Object(&[("run", Shape::Text)]);
@@ -138,6 +141,11 @@ impl Runs {
         Ok(())
     }
 
+    /// Cancels all runs.
+    pub(crate) fn end(&self) {
+        self.kept.lock().jobs.iter().for_each(|job| job.cancel.cancel());
+    }
+
     /// Forgets the oldest run that has ended. Returns whether there was one.
     fn forget_oldest(&self) -> bool {
         let mut kept = self.kept.lock();
@@ -202,22 +210,29 @@ impl Runs {
 
     fn compute(&self, served: &Served, job: &Arc<Job>, wanted: &Wanted) -> Outcome {
         let name = wanted.entry.name;
-        let told = Arc::downgrade(job);
+        let (told, last) = (Arc::downgrade(job), Mutex::new(None::<Instant>));
         let on_progress: OnProgress = Arc::new(move |progress: Progress<'_>| {
+            let mut last = last.lock();
+            if last.is_some_and(|last| last.elapsed() < TELL_EVERY) {
+                return;
+            }
             if let Some(job) = told.upgrade() {
+                *last = Some(Instant::now());
                 job.newest.send_replace(Event::progress(progress.fraction(), &described(name, &progress)));
             }
         });
         let (cancel, on_progress) = (job.cancel.clone(), Some(on_progress));
         let run = Run::new(RunOptions { cancel, on_progress, ..served.run_options() })?;
         let selecting = wanted.selecting.clone();
-        let Selected { view, times: _, warnings, note } = selected(served, selecting, &run)?;
+        let Selected { view, times, warnings, note } = selected(served, selecting, &run)?;
+        let window = times.as_ref().zip(view.window_index().map(|index| *index.window()));
         let computation = Computation::of(wanted.entry, &wanted.params);
         let planned = computation.plan_beside(&view, served.resources(), &run)?;
         let answer = planned.run(&run)?;
         run.check()?;
         let version = view.version().clone();
-        let (command, python) = (command(served, wanted, &version), python(served, wanted, &version));
+        let chosen = wanted.selecting.chosen(&version, window)?;
+        let (command, python) = (command(served, wanted, &chosen), python(served, wanted, &chosen));
         let notes: Vec<String> = warnings.into_iter().chain(note).collect();
         let done = json!({
             "seconds": answer.seconds,

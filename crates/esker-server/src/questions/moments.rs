@@ -18,10 +18,10 @@ const GRAIN: usize = 1 << 12;
 
 /// The parameters of [`window`].
 pub(crate) const OF_WINDOW: &[Parameter] =
-    &[Parameter::some("steps", 60, 1000, "The number of steps, of the same length")];
+    &[Parameter::some("steps", 60, 1000, "The greatest number of steps, of the same length")];
 
-/// The answer of [`window`]: a step has the edges from one limit to before the next; the last has those at
-/// the last limit too.
+/// The answer of [`window`]: no more steps than the times have units. A step has the edges from one limit to
+/// before the next; the last has those at the last limit too.
 pub(crate) const WINDOW: Shape = Shape::Object(&[
     ("from", MOMENT),
     ("to", MOMENT),
@@ -42,9 +42,10 @@ pub(crate) fn window(ask: &Ask<'_>) -> Outcome {
         let message = "there is no edge with a time";
         return Err(Failure::refused(StatusCode::UNPROCESSABLE_ENTITY, "no_times", message));
     };
-    let steps = ask.query.count("steps");
     let property = version.edge_property(&times.property)?.number;
     let span = i128::from(to) - i128::from(from);
+    let units = usize::try_from(span).unwrap_or(usize::MAX).max(1);
+    let steps = ask.query.count("steps").min(units);
     let step_of = |time: i64| {
         let after = i128::from(time) - i128::from(from);
         let step = if span == 0 { 0 } else { after * steps as i128 / span };

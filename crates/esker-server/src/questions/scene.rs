@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use esker::algo::drawing::forces::ForceOptions;
 use esker::drawing::{Arrangement, Look, Paint, Picture, Scene};
 use esker::graph::VertexId;
-use esker::local::between;
-use serde_json::{Value, json};
+use esker::local::{PathLength, between};
+use serde_json::{Map, Value, json};
 
+use super::amounts::{amount_json, amount_of, with_amount};
 use super::vertices::{Around, is_unknown};
 use crate::ask::Ask;
 use crate::failure::{Failure, Outcome};
@@ -51,8 +52,10 @@ const VERTEX: Shape = Shape::Object(&[
     ("degree", Shape::Count),
     ("properties", Shape::Named(&Shape::Any)),
 ]);
-const EDGE: Shape =
-    Shape::Object(&[("source", Shape::Count), ("target", Shape::Count), ("count", Shape::Count)]);
+const EDGE: Shape = Shape::Partial(
+    &[("source", Shape::Count), ("target", Shape::Count), ("count", Shape::Count)],
+    &[("weight", Shape::Number)],
+);
 const LEGEND: Shape =
     Shape::Object(&[("group", Shape::Count), ("label", Shape::Text), ("colour", Shape::Text)]);
 
@@ -84,10 +87,45 @@ pub(crate) fn scene(ask: &Ask<'_>) -> Outcome {
     };
     let look = Look { paint, size: query.text("size").map(str::to_owned) };
     let picture = Picture::new(graph, scene, arrangement, &look, ask.run)?;
-    drawn(&around, &picture)
+    drawn(ask, &around, &picture)
 }
 
-fn drawn(around: &Around, picture: &Picture) -> Outcome {
+/// All edges from one vertex to another.
+#[derive(Default)]
+struct Bundle {
+    count: u64,
+    /// The sum of their weights.
+    weight: Option<PathLength>,
+}
+
+/// The edges among some vertices, which ascend, by their ends.
+fn bundles(
+    ask: &Ask<'_>,
+    around: &Around,
+    vertices: &[VertexId],
+) -> Outcome<BTreeMap<(VertexId, VertexId), Bundle>> {
+    let weight = around.version.edge_properties().position(|property| property.weight);
+    let mut bundles: BTreeMap<(VertexId, VertexId), Bundle> = BTreeMap::new();
+    for edge in between(around.graph(), vertices, ask.run)? {
+        let bundle = bundles.entry((edge.source, edge.target)).or_default();
+        bundle.count += 1;
+        bundle.weight = with_amount(bundle.weight, weight.and_then(|place| amount_of(&edge.values[place])));
+    }
+    Ok(bundles)
+}
+
+/// An edge of a picture or a part of the graph: its ends, with the number of edges and their weight.
+fn edge_json(ends: [Value; 2], count: u64, weight: Option<PathLength>) -> Value {
+    let [source, target] = ends;
+    let mut edge = Map::from_iter([("source".to_owned(), source), ("target".to_owned(), target)]);
+    edge.insert("count".to_owned(), json!(count));
+    if let Some(weight) = weight {
+        edge.insert("weight".to_owned(), amount_json(weight));
+    }
+    edge.into()
+}
+
+fn drawn(ask: &Ask<'_>, around: &Around, picture: &Picture) -> Outcome {
     let scene = picture.scene();
     let legend = picture.legend();
     // Other groups and vertices without a value share a colour, and so the first entry with it.
@@ -108,7 +146,15 @@ fn drawn(around: &Around, picture: &Picture) -> Outcome {
         }))
     });
     let vertices = vertices.collect::<Outcome<Vec<Value>>>()?;
-    let edge = |edge: &esker::drawing::SceneEdge| json!({ "source": edge.source, "target": edge.target, "count": edge.count });
+    let has_weights = around.version.edge_properties().any(|property| property.weight);
+    let mut sorted = if has_weights { scene.vertices.clone() } else { Vec::new() };
+    sorted.sort_unstable();
+    let weights = bundles(ask, around, &sorted)?;
+    let edge = |edge: &esker::drawing::SceneEdge| {
+        let ends = [edge.source, edge.target].map(|place| scene.vertices[place as usize]);
+        let weight = weights.get(&(ends[0], ends[1])).and_then(|bundle| bundle.weight);
+        edge_json([edge.source.into(), edge.target.into()], edge.count.into(), weight)
+    };
     let edges: Vec<Value> = scene.edges.iter().map(edge).collect();
     let entries = legend.iter().enumerate();
     let entries: Vec<Value> = entries
@@ -131,8 +177,10 @@ pub(crate) const OF_SUBGRAPH: Shape =
 /// The answer of [`subgraph`].
 pub(crate) const SUBGRAPH: Shape =
     Shape::Object(&[("edges", Shape::List(&EDGE_OF_IDS)), ("shown", Shape::Count), ("found", Shape::Count)]);
-const EDGE_OF_IDS: Shape =
-    Shape::Object(&[("source", Shape::Text), ("target", Shape::Text), ("count", Shape::Count)]);
+const EDGE_OF_IDS: Shape = Shape::Partial(
+    &[("source", Shape::Text), ("target", Shape::Text), ("count", Shape::Count)],
+    &[("weight", Shape::Number)],
+);
 
 /// The edges among some vertices; ids of no vertex are left out.
 pub(crate) fn subgraph(ask: &Ask<'_>) -> Outcome {
@@ -157,13 +205,10 @@ pub(crate) fn subgraph(ask: &Ask<'_>) -> Outcome {
     }
     vertices.sort_unstable();
     vertices.dedup();
-    let mut counts: BTreeMap<(VertexId, VertexId), u64> = BTreeMap::new();
-    for edge in between(around.graph(), &vertices, ask.run)? {
-        *counts.entry((edge.source, edge.target)).or_default() += 1;
-    }
-    let row = |((source, target), count): ((VertexId, VertexId), u64)| {
-        Ok(json!({ "source": around.id(source)?, "target": around.id(target)?, "count": count }))
+    let row = |((source, target), bundle): ((VertexId, VertexId), Bundle)| {
+        let ends = [around.id(source)?.into(), around.id(target)?.into()];
+        Ok(edge_json(ends, bundle.count, bundle.weight))
     };
-    let edges = counts.into_iter().map(row).collect::<Outcome<Vec<Value>>>()?;
+    let edges = bundles(ask, &around, &vertices)?.into_iter().map(row).collect::<Outcome<Vec<Value>>>()?;
     Ok(json!({ "shown": edges.len(), "found": edges.len(), "edges": edges }))
 }

@@ -1,17 +1,19 @@
 //! Vertices and what is around them.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use esker::differences::value_json;
 use esker::drawing::Scene;
 use esker::graph::VertexId;
-use esker::local::{Incidence, LocalGraph, degrees, edges_of, with_prefix};
+use esker::local::{Incidence, LocalGraph, PathLength, degrees, edges_of, with_prefix};
 use esker::session::LocalSelection;
 use esker::store::format::PropertyRecord;
 use esker::store::property::PropertyValue;
 use esker::store::{self, ErrorKind, Version};
 use serde_json::{Map, Value, json};
 
+use super::amounts::{amount_json, amount_of, with_amount};
 use crate::ask::Ask;
 use crate::failure::{Failure, Outcome};
 use crate::query::Parameter;
@@ -183,11 +185,11 @@ struct Neighbor {
     count: u64,
     degree: usize,
     /// The sum of their weights.
-    weight: Option<f64>,
+    weight: Option<PathLength>,
     /// The properties of the first.
     properties: Map<String, Value>,
-    /// What neighbours are sorted by.
-    importance: f64,
+    /// What neighbours are sorted by; those without are last.
+    importance: Option<PathLength>,
 }
 
 /// What neighbours are sorted by.
@@ -237,14 +239,14 @@ pub(crate) fn neighbors(ask: &Ask<'_>) -> Outcome {
         }
         neighbor.degree = around.degree(*other)?;
         match sorting {
-            Sorting::Degree => neighbor.importance = neighbor.degree as f64,
-            Sorting::Weight => neighbor.importance = neighbor.weight.unwrap_or(f64::NEG_INFINITY),
+            Sorting::Degree => neighbor.importance = Some(PathLength::Whole(neighbor.degree as i128)),
+            Sorting::Weight => neighbor.importance = neighbor.weight,
             Sorting::Property(_) => {}
         }
     }
     let count = found.len();
     let mut sorted: Vec<_> = found.into_iter().collect();
-    sorted.sort_by(|(_, a), (_, b)| b.importance.total_cmp(&a.importance));
+    sorted.sort_by_key(|(_, neighbor)| Reverse(neighbor.importance));
     sorted.truncate(ask.query.count("limit"));
     let rows = sorted.into_iter().map(|((other, way), neighbor)| row(&around, other, way, neighbor));
     let rows = rows.collect::<Outcome<Vec<Value>>>()?;
@@ -267,10 +269,10 @@ fn gathered(
             (true, true) => (edge.target, Way::Out),
             (true, false) => (edge.source, Way::In),
         };
-        let value = |place: usize| number_of(&edge.values[place]);
+        let value = |place: usize| amount_of(&edge.values[place]);
         let importance = match sorting {
-            Sorting::Property(place) => value(place).unwrap_or(f64::NEG_INFINITY),
-            Sorting::Degree | Sorting::Weight => f64::NEG_INFINITY,
+            Sorting::Property(place) => value(place),
+            Sorting::Degree | Sorting::Weight => None,
         };
         let neighbor = found.entry((other, way)).or_insert_with(|| Neighbor {
             count: 0,
@@ -280,9 +282,7 @@ fn gathered(
             importance,
         });
         neighbor.count += 1;
-        if let Some(weight) = weight.and_then(value) {
-            neighbor.weight = Some(neighbor.weight.unwrap_or(0.0) + weight);
-        }
+        neighbor.weight = with_amount(neighbor.weight, weight.and_then(value));
         neighbor.importance = neighbor.importance.max(importance);
     }
     Ok(found)
@@ -299,7 +299,7 @@ fn row(around: &Around, other: VertexId, way: Way, neighbor: Neighbor) -> Outcom
         "vertex_properties": around.properties(other)?,
     });
     if let Some(weight) = weight {
-        row["weight"] = json!(weight);
+        row["weight"] = amount_json(weight);
     }
     Ok(row)
 }
@@ -328,11 +328,6 @@ impl Way {
             Self::Both => "both",
         }
     }
-}
-
-/// A value as a number, if it is one.
-fn number_of(value: &PropertyValue<'_>) -> Option<f64> {
-    value_json(value).as_f64().filter(|_| value.is_number())
 }
 
 /// The values of edge properties by name.

@@ -1,9 +1,10 @@
 //! The shortest path between two vertices.
 
 use esker::graph::VertexId;
-use esker::local::{PathLength, PathOptions, paths};
+use esker::local::{PathOptions, paths};
 use serde_json::{Value, json};
 
+use super::amounts::amount_json;
 use super::vertices::Around;
 use crate::ask::Ask;
 use crate::failure::Outcome;
@@ -58,20 +59,10 @@ pub(crate) fn path(ask: &Ask<'_>) -> Outcome {
     let steps = ids.windows(2).zip(&path.steps).map(|(ends, &length)| {
         let mut step = json!({ "source": ends[0], "target": ends[1] });
         if weight.is_some() {
-            step["weight"] = length_json(length);
+            step["weight"] = amount_json(length);
         }
         step
     });
     let edges: Vec<Value> = steps.collect();
-    Ok(json!({ "found": true, "length": length_json(path.length()), "vertices": ids, "edges": edges }))
-}
-
-/// A length; an integer that does not fit in 64 bits as a text, which is exact.
-fn length_json(length: PathLength) -> Value {
-    match length {
-        PathLength::Whole(whole) => {
-            u64::try_from(whole).map_or_else(|_| json!(whole.to_string()), |whole| json!(whole))
-        }
-        PathLength::Real(real) => json!(real),
-    }
+    Ok(json!({ "found": true, "length": amount_json(path.length()), "vertices": ids, "edges": edges }))
 }

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use esker::graph::Cancel;
-use esker::import::{ImportOptions, Input, Pick, PickProperties, ReadOptions, import_inputs};
+use esker::import::{Duplicates, ImportOptions, Input, Pick, PickProperties, ReadOptions, import_inputs};
 use esker::{MemoryLimit, SessionOptions};
 use esker_server::{ServeOptions, Server};
 use serde_json::Value;
@@ -69,12 +69,13 @@ fn joined(mut chunks: &[u8]) -> Vec<u8> {
 }
 
 /// Imports edges with all their properties; a column `time` holds times.
-pub(crate) fn import(path: &Path, csv: &str) {
+fn import(path: &Path, csv: &str, duplicates: Duplicates) {
     let has_times = csv.lines().next().is_some_and(|header| header.split(',').any(|name| name == "time"));
     let time = if has_times { Pick::Column("time".to_owned()) } else { Pick::Auto };
     let read = ReadOptions { properties: PickProperties::All, time, ..ReadOptions::default() };
     let edges = [Input::memory("g.csv", csv.as_bytes().to_vec())];
-    import_inputs(&edges, path, &read, &ImportOptions::default()).expect("an import");
+    let options = ImportOptions { duplicates, ..ImportOptions::default() };
+    import_inputs(&edges, path, &read, &options).expect("an import");
 }
 
 impl Served {
@@ -85,8 +86,17 @@ impl Served {
 
     /// The same under a memory limit.
     pub(crate) fn within(csv: &str, memory_bytes: u64) -> Self {
+        Self::start(csv, Duplicates::default(), memory_bytes)
+    }
+
+    /// Serves edges, parallel ones beside each other.
+    pub(crate) fn with_parallel(csv: &str) -> Self {
+        Self::start(csv, Duplicates::Keep, 256 << 20)
+    }
+
+    fn start(csv: &str, duplicates: Duplicates, memory_bytes: u64) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
-        import(&directory.path().join("g.esker"), csv);
+        import(&directory.path().join("g.esker"), csv, duplicates);
         let cancel = Cancel::default();
         let session = SessionOptions {
             threads: 2,

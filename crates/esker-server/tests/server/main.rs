@@ -7,3 +7,5 @@ mod attacks;
 mod bounds;
 mod random;
 mod running;
+mod manners;
+mod exactness;

@@ -102,6 +102,50 @@ fn a_client_that_goes_away_cancels_its_question() {
     assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
 }
 
+/// Eight pictures took all places, so that a small question was refused after ten seconds.
+#[test]
+fn small_questions_are_answered_while_large_ones_take_their_time() {
+    let served = Served::of(&ring(3000));
+    let (host, cookie) = (served.address, &served.cookie);
+    let large: Vec<_> = (0..12)
+        .map(|_| {
+            let mut stream = served.connect();
+            let path = "/api/v1/scene?vertices=3000&rounds=2000";
+            let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n\r\n");
+            stream.write_all(request.as_bytes()).expect("a request");
+            stream
+        })
+        .collect();
+    std::thread::sleep(Duration::from_millis(300));
+    for question in ["/vertex?id=7", "/database", "/neighbors?id=7", "/algorithms"] {
+        let begin = Instant::now();
+        assert_eq!(served.get(question).status, 200, "{question}");
+        assert!(begin.elapsed() < Duration::from_secs(5), "{question}: {:?}", begin.elapsed());
+    }
+    drop(large);
+}
+
+#[test]
+fn progress_is_told_a_few_times_a_second() {
+    let served = Served::of(&ring(30_000));
+    let run = served.post("/runs", LONG).answer()["run"].as_str().expect("a name").to_owned();
+    let mut events = served.connect();
+    let (host, cookie) = (served.address, &served.cookie);
+    let request =
+        format!("GET /api/v1/runs/{run}/events HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n\r\n");
+    events.write_all(request.as_bytes()).expect("a request");
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(served.ask("DELETE", &format!("/runs/{run}"), None).status, 204);
+    let (mut told, mut buffer) = (String::new(), [0; 1 << 16]);
+    while !told.contains("event: cancelled") {
+        let count = events.read(&mut buffer).expect("events");
+        assert!(count > 0, "{told}");
+        told += &String::from_utf8_lossy(&buffer[..count]);
+    }
+    let progress = told.matches("event: progress").count();
+    assert!((2..30).contains(&progress), "{told}");
+}
+
 #[test]
 fn only_the_last_runs_are_kept() {
     let served = Served::of("source,target\n1,2\n");
