@@ -161,8 +161,9 @@ impl FeedArgs {
             }
             false => vec![self.inputs.clone()],
         };
-        let read = self.rejects.reading(self.read.options()?);
         let Feeding { purpose, duplicates, allow_unknown, .. } = feeding;
+        let mut read = self.rejects.reading(self.read.options()?);
+        read.only_known = rejects.is_some() && purpose == Purpose::Remove && !allow_unknown;
         for group in &groups {
             let input = open_edges(&writing.target, group, &read, purpose)?;
             writing.define()?;

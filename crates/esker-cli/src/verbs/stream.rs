@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use esker::change::{
     EdgeInput, Expiry, Late, OnStream, Pace, Purpose, StreamFiles, StreamOptions, StreamReport, StreamState,
-    Target, open_edges, stream,
+    Target, open_edges, stream, time_of_rows,
 };
 use esker::graph::Cancel;
 use esker::import::read::live::GrowingInput;
@@ -248,8 +248,7 @@ impl StreamCommand {
         report: &mut Option<StreamReport>,
     ) -> Outcome {
         let target = Target::of(database)?;
-        let stop = live.stop.clone();
-        let Some(mut opened) = self.open_input(&target, input, live, &stop)? else {
+        let Some(mut opened) = self.open_input(&target, input, live, options)? else {
             return if report.is_some() { Ok(()) } else { Err(Failure::Interrupted) };
         };
         if !self.json {
@@ -282,10 +281,11 @@ impl StreamCommand {
         target: &Target,
         input: &str,
         live: GrowingInput,
-        stop: &Cancel,
+        options: &StreamOptions,
     ) -> Result<Option<EdgeInput>, Failure> {
+        let (stop, timed) = (live.stop.clone(), time_of_rows(target, options));
         let mut read = self.rejects.reading(self.read.options()?);
-        read.live = Some(live);
+        (read.live, read.timed) = (Some(live), timed);
         let (target, inputs) = (target.clone(), [input.to_owned()]);
         let (sender, receiver) = sync_channel(1);
         // The thread is not joined: an input that stays silent blocks it.

@@ -220,3 +220,105 @@ fn elements_of_documents_are_rejected_by_their_places() {
     place.ok("import g.graphml g.esker --rejects bad.csv");
     assert_eq!(places(&place, "bad.csv"), ["g.graphml:3:<edge source=\"a\"/>"]);
 }
+
+/// A row without a time ended the stream.
+#[test]
+fn rows_of_a_stream_without_a_time_are_rejected() {
+    let place = Place::new();
+    place.file("s.csv", "src,dst,time\na,b,100\n");
+    place.file("t.csv", "src,dst,time\na,c,300\nb,a,\nc,a,400\n");
+    place.ok("import s.csv s.esker --time time");
+    place.fails(1, "stream s.esker t.csv", "t.csv:3: the edge has no time, as its \"time\" is missing");
+    succeeds(&place, "stream s.esker t.csv --from-start --rejects bad.csv", "1 row could not be read");
+    assert_eq!(rejects(&place, "bad.csv")[0][3], "b,a,");
+    assert!(place.ok("edges s.esker -q --format csv").contains("c,a,400"));
+    place.ok("import s.csv d.esker --time time");
+    place.ok("stream d.esker t.csv --default time=350");
+    assert!(place.ok("edges d.esker -q --format csv").contains("b,a,350"));
+}
+
+/// The first id that no vertex has ended the deletion.
+#[test]
+fn rows_to_delete_of_unknown_vertices_are_rejected() {
+    let place = Place::new();
+    let ids = |kind: &str| if kind == "int" { ["1", "2", "7"] } else { ["a", "b", "q"] };
+    for kind in ["int", "text"] {
+        let [a, b, q] = ids(kind);
+        place.file("e.csv", &format!("src,dst\n{a},{b}\n{b},{a}\n"));
+        place.ok(&format!("import e.csv {kind}.esker --ids {kind}"));
+        place.file("gone.csv", &format!("src,dst\n{a},{b}\n{q},{b}\n"));
+        place.file("gone.txt", &format!("{q}\n{b}\n"));
+        place.fails(1, &format!("delete {kind}.esker gone.csv"), &format!("the vertex \"{q}\""));
+        for (files, row, reject) in
+            [("gone.csv", format!("{q},{b}"), "rows.csv"), ("--vertices gone.txt", q.to_owned(), "ids.csv")]
+        {
+            let line = format!("delete {kind}.esker {files} --rejects {kind}-{reject}");
+            succeeds(&place, &line, "1 row could not be read");
+            let rejected = rejects(&place, &format!("{kind}-{reject}"));
+            assert_eq!(rejected[0][3], row, "{line}");
+            assert!(rejected[0][2].contains(&format!("no vertex has the id \"{q}\"")), "{rejected:?}");
+        }
+        assert_eq!(place.json(&format!("info {kind}.esker --json"))["vertices"], 1);
+    }
+    place.file("e.csv", "src,dst\na,b\nb,a\n");
+    place.ok("import e.csv p.esker");
+    let ends: [(&str, ArrayRef); 2] = [
+        ("source", Arc::new(StringArray::from(vec!["a", "q"]))),
+        ("target", Arc::new(StringArray::from(vec!["b", "b"]))),
+    ];
+    let table = RecordBatch::try_from_iter(ends).unwrap();
+    let file = std::fs::File::create(place.path().join("t.parquet")).unwrap();
+    let mut writer = ArrowWriter::try_new(file, table.schema(), None).unwrap();
+    writer.write(&table).unwrap();
+    writer.close().unwrap();
+    succeeds(&place, "delete p.esker t.parquet --rejects p.csv", "1 row could not be read");
+    assert_eq!(places(&place, "p.csv"), ["t.parquet:2:q,b"]);
+}
+
+#[test]
+fn rejected_rows_of_set_have_their_blanks() {
+    let place = Place::new();
+    place.file("e.csv", "src,dst\na,b\n");
+    place.ok("import e.csv e.esker");
+    place.file("age.csv", "id,age\na,1\n");
+    place.ok("set e.esker age.csv");
+    place.file("v.csv", "id,age\na,2\n  b  , \"x\"  \r\n  q , 3 ");
+    place.ok("set e.esker v.csv --rejects bad.csv");
+    let rows: Vec<String> = rejects(&place, "bad.csv").into_iter().map(|[.., row]| row).collect();
+    assert_eq!(rows, ["  b  , \"x\"  ", "  q , 3 "]);
+}
+
+/// Excerpts could not be mended and read again.
+#[test]
+fn rejected_elements_of_documents_are_whole() {
+    let place = Place::new();
+    let long = "a text that is longer than the eighty characters of which an excerpt of a row would be made";
+    let edge = format!("{{\"source\": \"a\",\n \"note\": \"{long}\", \"x\": [1, {{\"y\": 2}}]}}");
+    let nodes = "{\"nodes\": [{\"id\": \"a\"}, {\"id\": \"b\"}], \"links\": [{\"source\": \"a\", \"target\": \"b\"},\n";
+    place.file("g.json", &format!("{nodes}{edge}]}}"));
+    let xml = format!("<edge source=\"a\">\n<data key=\"k\">{long}</data></edge>");
+    place.file(
+        "g.graphml",
+        &format!(
+            "<graphml><key id=\"k\" for=\"edge\" attr.name=\"k\" attr.type=\"string\"/>\
+             <graph edgedefault=\"directed\"><edge source=\"a\" target=\"b\"/>\n{xml}<node id=\"c\"/></graph></graphml>"
+        ),
+    );
+    let gml = format!("edge [\n source 1\n label \"{long} ]\"\n]");
+    place.file(
+        "g.gml",
+        &format!("graph [\nnode [ id 1 ]\nnode [ id 2 ]\nedge [ source 1 target 2 ]\n{gml}\n]\n"),
+    );
+    let gexf = format!("<edge source=\"a\" label=\"{long}\"/>");
+    place.file(
+        "g.gexf",
+        &format!(
+            "<gexf xmlns=\"http://gexf.net/1.3\"><graph><nodes><node id=\"a\"/><node id=\"b\"/></nodes>\
+             <edges><edge source=\"a\" target=\"b\"/>\n{gexf}</edges></graph></gexf>"
+        ),
+    );
+    for (end, expected) in [("json", edge), ("graphml", xml), ("gml", gml), ("gexf", gexf)] {
+        place.ok(&format!("import g.{end} {end}.esker --rejects {end}.csv"));
+        assert_eq!(rejects(&place, &format!("{end}.csv"))[0][3], expected, "{end}");
+    }
+}

@@ -118,9 +118,10 @@ pub(super) fn choose(
         let index = chosen.properties.len();
         chosen.weight = chosen.weight.or(is_weight.then_some(index));
         chosen.time = chosen.time.or(is_time.then_some(index));
-        let (type_is_fixed, is_required) = (options.types_are_fixed, options.kind.as_ref() == Some(&name));
+        let type_is_fixed = options.types_are_fixed;
+        let refusal = options.required_of(std::slice::from_ref(&name)).refusal(0, &name);
         let mut property =
-            EdgeProperty { name, accepted, default, is_weight, is_time, type_is_fixed, is_required };
+            EdgeProperty { name, accepted, default, is_weight, is_time, type_is_fixed, refusal };
         if let Some(given) = options.defaults.iter().find(|given| given.name == property.name) {
             property.default = given.text().map(|text| Attribute::Text(text.to_owned().into()));
         }

@@ -36,8 +36,8 @@ pub(super) struct EdgeProperty {
     pub(super) is_time: bool,
     /// Whether its type is that of a database.
     pub(super) type_is_fixed: bool,
-    /// Whether no edge may be without it.
-    pub(super) is_required: bool,
+    /// Why an edge without it is refused, if it is.
+    pub(super) refusal: Option<Message>,
 }
 
 impl EdgeProperty {

@@ -3,6 +3,7 @@
 mod value;
 mod edges;
 mod vertices;
+mod element;
 mod rows;
 mod choose;
 mod types;

@@ -12,10 +12,10 @@ use esker_format::value::decimal;
 use esker_graph::{Message, counted};
 
 use super::edges::{AttributeColumn, Converted, EdgeProperty};
+use super::element::element;
 use super::value::Attribute;
 use super::vertices::VertexColumns;
-use crate::columns::no_kind;
-use crate::read::source::{EdgeBatch, Rejected, RejectedText, VertexPlaces, id_column};
+use crate::read::source::{EdgeBatch, Rejected, RejectedText, RowText, VertexPlaces, id_column};
 use crate::text::blocks::{count_lines, excerpt, input_error};
 use crate::text::reasons::{check_text, not_id};
 
@@ -216,15 +216,16 @@ impl<'e> Rows<'e> {
     pub(super) fn reject(&mut self, at: usize, reason: impl Into<Message>) {
         let is_described = self.elements.rejected.describes(self.rejected.len());
         let line = if is_described { self.line(at) } else { self.counted.1 };
-        let text = if is_described {
-            excerpt(self.bytes[at.min(self.bytes.len())..].trim_ascii_start())
-        } else {
-            String::new()
+        let rest = self.bytes[at.min(self.bytes.len())..].trim_ascii_start();
+        let text: RowText = match self.elements.rejected {
+            RejectedText::Rows => element(rest).into(),
+            RejectedText::Excerpts if is_described => excerpt(rest).into(),
+            RejectedText::Excerpts => RowText::default(),
         };
         self.rejected.push(Rejected {
             path: Arc::clone(&self.elements.path),
             line,
-            text: text.into(),
+            text,
             reason: if is_described { reason.into() } else { Message::default() },
             edges_before: self.num_edges,
         });
@@ -358,8 +359,7 @@ impl<'e> Rows<'e> {
             let value = match (value, &property.default) {
                 (Some(value), _) => property.convert(value),
                 (None, Some(default)) => property.convert(default),
-                (None, None) if property.is_required => Err(no_kind(&property.name)),
-                (None, None) => Ok(Converted::Missing),
+                (None, None) => property.refusal.clone().map_or(Ok(Converted::Missing), Err),
             };
             match value {
                 Ok(value) => converted.push(value),

@@ -9,8 +9,9 @@ use arrow_array::{Array, ArrayRef, PrimitiveArray};
 use esker_format::value::decimal::{NotNumber, float_id, shown};
 use esker_graph::{Message, Setting, message};
 
-use crate::columns::no_kind;
-use crate::read::source::{IdKind, RowText, bad_text_ids};
+use crate::binary::converted::as_ids;
+use crate::read::known_vertices::KnownVertices;
+use crate::read::source::{IdKind, RowText, bad_text_ids, texts};
 
 /// Why rows cannot be taken: the reason and the text that offends, by row.
 pub(super) type RowFaults = BTreeMap<usize, (Message, RowText)>;
@@ -19,8 +20,6 @@ pub(super) type RowFaults = BTreeMap<usize, (Message, RowText)>;
 #[derive(Clone, Copy)]
 pub(super) struct Expected {
     pub(super) is_id: bool,
-    /// Whether it has the kinds of edges.
-    pub(super) is_required: bool,
     /// Whether integers may exceed 2^63 - 1.
     pub(super) may_be_wide: bool,
     /// What ids are.
@@ -40,7 +39,7 @@ pub(super) fn without_nan(column: &ArrayRef) -> ArrayRef {
 
 /// Finds the rows of a column that cannot be taken.
 pub(super) fn find_faults(column: &ArrayRef, name: &str, expected: Expected, faults: &mut RowFaults) {
-    let Expected { is_id, is_required, may_be_wide, ids } = expected;
+    let Expected { is_id, may_be_wide, ids } = expected;
     let mut fault = |row: usize, reason: Message, text: String| {
         faults.entry(row).or_insert((reason, text.into()));
     };
@@ -48,9 +47,6 @@ pub(super) fn find_faults(column: &ArrayRef, name: &str, expected: Expected, fau
         for row in (0..column.len()).filter(|&row| column.is_null(row)) {
             fault(row, format!("the column {name:?} has no value here (null)").into(), String::new());
         }
-    }
-    for row in (0..column.len()).filter(|&row| is_required && column.is_null(row)) {
-        fault(row, no_kind(name), String::new());
     }
     if let Some(values) = column.as_primitive_opt::<Int64Type>() {
         // One pass without branches finds that nothing is wrong, as is usual.
@@ -83,6 +79,24 @@ pub(super) fn find_faults(column: &ArrayRef, name: &str, expected: Expected, fau
         for (row, why) in bad_text_ids(texts).filter(|(row, _)| texts.is_valid(*row)) {
             let reason = format!("the id in the column {name:?} {}", why.reason());
             fault(row, reason.into(), shown(texts.value(row)));
+        }
+    }
+}
+
+/// Finds the rows of a column that have no value, which each must have.
+pub(super) fn find_missing(column: &ArrayRef, reason: &Message, faults: &mut RowFaults) {
+    for row in (0..column.len()).filter(|&row| column.is_null(row)) {
+        faults.entry(row).or_insert_with(|| (reason.clone(), RowText::default()));
+    }
+}
+
+/// Finds the rows of a column of ids that name no known vertex.
+pub(super) fn find_unknown(column: &ArrayRef, known: &KnownVertices, faults: &mut RowFaults) {
+    let ids = as_ids(column, IdKind::Text);
+    let Some(texts) = texts(&ids) else { return };
+    for (row, text) in texts.enumerate().filter(|(row, _)| column.is_valid(*row)) {
+        if let Err(reason) = known.expect(text) {
+            faults.entry(row).or_insert_with(|| (reason, text.into()));
         }
     }
 }

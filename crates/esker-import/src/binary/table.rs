@@ -14,7 +14,7 @@ use esker_graph::{Message, Setting, message};
 use super::contain::damaged;
 use super::converted::{as_ids, as_values};
 use super::ends::{choose_ends, find, fitted, fitted_ends};
-use super::faults::{Expected, RowFaults, find_faults, without_nan};
+use super::faults::{Expected, RowFaults, find_faults, find_missing, find_unknown, without_nan};
 use super::holds::{Holds, SPANS};
 use super::left_out::leave_out;
 use super::long::without_long_texts;
@@ -28,11 +28,13 @@ use crate::columns::ids_become_texts;
 use crate::columns::names::{TIMES, WEIGHTS, position};
 use crate::columns::pairs::EdgeEnds;
 use crate::read::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
+use crate::read::known_vertices::KnownVertices;
+use crate::read::required::RequiredProperties;
 use crate::read::source::{EdgeBatch, IdKind, Rejected, RejectedText, Schema};
 use crate::read::typed::{as_time, cast, is_unsigned, logical_of, weight_fits};
 
 /// The columns that an import takes, as names and as indices in one file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) struct Picked {
     /// Source, target, then the properties.
     pub(super) columns: Vec<usize>,
@@ -46,8 +48,10 @@ pub(super) struct Picked {
     pub(super) weight: Option<usize>,
     /// Which property is the time, if the user named it.
     pub(super) time: Option<usize>,
-    /// Which property no edge may be without.
-    pub(super) required: Option<usize>,
+    /// Which properties no edge may be without.
+    pub(super) required: RequiredProperties,
+    /// The vertices that rows may name, if they are limited.
+    pub(super) nameable: Option<KnownVertices>,
     /// Names of columns that hold nothing that a graph has a place for, although all were asked for.
     pub(super) left_out: Vec<String>,
     /// Names of columns of times of day or lengths of time, although all were asked for.
@@ -84,7 +88,8 @@ pub(super) fn choose(
         types: Vec::new(),
         weight: None,
         time: None,
-        required: None,
+        required: RequiredProperties::default(),
+        nameable: None,
         left_out: Vec::new(),
         spans: Vec::new(),
         unread: Vec::new(),
@@ -107,6 +112,7 @@ pub(super) fn choose(
     chosen.time = named.and_then(|named| chosen.columns[2..].iter().position(|&index| index == named));
     let declared = chosen.add_others(path, names, options)?;
     chosen.required = options.required_of(&chosen.properties);
+    chosen.nameable = options.nameable();
     let own_type = |(property, &index): (usize, &usize)| {
         // A truth value as a weight is 0 or 1. No weight and no time is of `u64`.
         let is_weight = chosen.weight == Some(property);
@@ -194,7 +200,8 @@ impl Picked {
             types: Vec::new(),
             weight: None,
             time: None,
-            required: None,
+            required: RequiredProperties::default(),
+            nameable: None,
             left_out: Vec::new(),
             spans: Vec::new(),
             unread: Vec::new(),
@@ -416,11 +423,17 @@ pub(super) fn checked(
         }
         let expected = Expected {
             is_id: index < num_ids,
-            is_required: chosen.required.is_some_and(|required| required + num_ids == index),
             may_be_wide: index < num_ids || wanted.is_some_and(is_unsigned),
             ids,
         };
         find_faults(column, name, expected, &mut faults);
+        match index.checked_sub(num_ids) {
+            None => chosen.nameable.iter().for_each(|known| find_unknown(column, known, &mut faults)),
+            Some(property) => {
+                let refusal = chosen.required.refusal(property, name);
+                refusal.iter().for_each(|reason| find_missing(column, reason, &mut faults));
+            }
+        }
         if let Some(wanted) = wanted.filter(|wanted| given.as_ref() != Some(&wanted.logical)) {
             *column = cast(column, given.as_ref(), wanted, |row, reason, text| {
                 faults

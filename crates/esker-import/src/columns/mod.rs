@@ -16,7 +16,7 @@ pub(crate) mod expected;
 pub(crate) mod notations;
 mod reasons;
 
-pub(crate) use reasons::{columns_do_not_fit, header_is_unclear, ids_become_texts, no_kind, store_unread};
+pub(crate) use reasons::{columns_do_not_fit, header_is_unclear, ids_become_texts, store_unread};
 
 #[cfg(test)]
 mod tests {

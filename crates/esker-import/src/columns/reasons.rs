@@ -107,11 +107,3 @@ impl FoundEnds {
         }
     }
 }
-
-/// Why an edge without a kind is refused, in words.
-pub(crate) fn no_kind(name: &str) -> Message {
-    message![
-        format!("the edge has no kind, as its {name:?} is missing; give such edges one with "),
-        Setting::Default.to_type(name, "KIND"),
-    ]
-}

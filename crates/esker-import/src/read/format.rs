@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use esker_format::notation::Notation;
 use esker_format::{PropertyType, Result, TableRecord};
 use esker_graph::Cancel;
 
+use crate::read::known_vertices::KnownVertices;
 use crate::read::live::GrowingInput;
 use crate::read::source::RejectedText;
 
@@ -243,31 +243,6 @@ const KEEPING_BLOCK_BYTES: usize = 1 << 16;
 /// Bytes that a line of text may have, of a table as of a script.
 pub const LINE_BYTES_MAX: usize = 1 << 20;
 
-/// Tells whether an id is a vertex.
-type IsVertex = dyn Fn(&[u8]) -> bool + Send + Sync;
-
-/// Tells which ids are vertices of a database already: a first line such as `id` names the column of ids,
-/// unless it is one of them.
-#[derive(Clone, Default)]
-pub struct KnownVertices(Option<Arc<IsVertex>>);
-
-impl KnownVertices {
-    /// Those of which `is_vertex` says so.
-    pub fn of(is_vertex: impl Fn(&[u8]) -> bool + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(is_vertex)))
-    }
-
-    pub(crate) fn contains(&self, id: &[u8]) -> bool {
-        self.0.as_ref().is_some_and(|is_vertex| is_vertex(id))
-    }
-}
-
-impl std::fmt::Debug for KnownVertices {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("KnownVertices").field(&self.0.is_some()).finish()
-    }
-}
-
 /// How to read inputs. The default leaves everything to the sniffer.
 #[derive(Debug, Clone)]
 pub struct ReadOptions {
@@ -292,6 +267,10 @@ pub struct ReadOptions {
     pub nulls: Vec<String>,
     /// The property that holds the kinds of edges: no edge is without one.
     pub kind: Option<String>,
+    /// The property that holds the times of a stream: no edge is without one.
+    pub timed: Option<String>,
+    /// Whether rows of vertices that [`Self::known_vertices`] lack are rejected.
+    pub only_known: bool,
     /// The types of properties; a column that is declared becomes a property.
     pub schema: Vec<Declaration>,
     /// Whether the edges go to a database, whose properties have their types already. Then no message
@@ -353,6 +332,8 @@ impl Default for ReadOptions {
             defaults: Vec::new(),
             nulls: Vec::new(),
             kind: None,
+            timed: None,
+            only_known: false,
             schema: Vec::new(),
             types_are_fixed: false,
             removes: false,
@@ -411,11 +392,9 @@ impl ReadOptions {
         Self { rejected: RejectedText::Rows, block_bytes, ..self }
     }
 
-    /// The property among these of which every edge must have a value of its own.
-    pub(crate) fn required_of(&self, properties: &[String]) -> Option<usize> {
-        let kind = self.kind.as_ref()?;
-        let has_default = self.defaults.iter().any(|given| given.name == *kind && given.text().is_some());
-        properties.iter().position(|name| name == kind).filter(|_| !has_default)
+    /// The vertices that rows may name, if they are limited to those of the database.
+    pub(crate) fn nameable(&self) -> Option<KnownVertices> {
+        self.only_known.then(|| self.known_vertices.clone())
     }
 
     /// The number of properties that options ask for.

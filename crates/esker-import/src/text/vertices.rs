@@ -22,6 +22,7 @@ use crate::columns::names::names_ids;
 use crate::read::format::ReadOptions;
 use crate::read::head::InputHead;
 use crate::read::input::Input;
+use crate::read::known_vertices::KnownVertices;
 use crate::read::source::{
     BlockParser, EdgeBatch, IdKind, InputBlock, Numbers, Reader, Rejected, RejectedText, Schema, id_column,
     integer_ids,
@@ -50,6 +51,8 @@ struct Parser {
     line_bytes_max: usize,
     /// The first line that is not UTF-8.
     odd: OddLine,
+    /// The vertices that lines may name, if they are limited.
+    nameable: Option<KnownVertices>,
     rejected: RejectedText,
 }
 
@@ -107,6 +110,7 @@ impl WithVertices {
             dialect,
             line_bytes_max: options.line_bytes_max,
             odd: OddLine::default(),
+            nameable: options.nameable(),
             rejected: options.rejected,
         };
         let vertices = Some(LineBlocks::new(vec![part], options));
@@ -384,6 +388,7 @@ impl Parser {
         let (mut at, mut fields) = (0, Vec::new());
         while at < bytes.len() {
             if self.ids != IdKind::Text
+                && self.nameable.is_none()
                 && let Some((id, end)) = uint_at(bytes, at)
                 && bytes.get(end) == Some(&b'\n')
                 && ids.contains(&id)
@@ -399,6 +404,8 @@ impl Parser {
                 Some(reason) => Err(Message::from(reason)),
                 None => line.id.map_err(Message::from),
             };
+            let expect = |id: &Cow<'_, [u8]>| self.nameable.as_ref().map_or(Ok(()), |known| known.expect(id));
+            let id = id.and_then(|id| expect(&id).map(|()| id));
             let reason = match (id, self.ids) {
                 (Err(reason), _) => reason,
                 (Ok(id), IdKind::Text) => match check_text(&id, "vertex") {

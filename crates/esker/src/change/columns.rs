@@ -2,9 +2,8 @@
 
 use arrow_array::ArrayRef;
 use esker_graph::{Assignment, Message, Operation, Setting, message};
-use esker_import::read::format::{
-    Declaration, Format, KnownVertices, Pick, PickIds, PickProperties, ReadOptions,
-};
+use esker_import::read::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
+use esker_import::read::known_vertices::KnownVertices;
 use esker_import::read::source::{EdgeBatch, Reader, Rejected, Schema, WideInteger, id_at as external_id};
 use esker_store::format::{Duplicates, PropertyRecord};
 use esker_store::ids::ExternalId;

@@ -36,7 +36,7 @@ pub use feed_options::{FeedOptions, FeedReport, OnFeed};
 pub use remembered::{expect_event_time, reading_json};
 pub(crate) use script::MISSING_WORD;
 pub use script::{ScriptReport, commit_script, quoted};
-pub use stream::{check_message, newest_watermark, place_of_times, stream};
+pub use stream::{check_message, newest_watermark, place_of_times, stream, time_of_rows};
 pub use stream_files::{StreamFile, StreamFiles, StreamReport};
 pub use stream_options::{CommitEvery, Expiry, Late, OnStream, Pace, StreamOptions, StreamState};
 pub(crate) use sync::NoEdges;

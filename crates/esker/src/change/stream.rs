@@ -42,6 +42,12 @@ pub fn place_of_times(target: &Target, options: &StreamOptions) -> Option<usize>
     Clock::of(target, options).ok().flatten().map(|clock| clock.place())
 }
 
+/// The property that holds the times of a stream of files: rows without one are rejected.
+pub fn time_of_rows(target: &Target, options: &StreamOptions) -> Option<String> {
+    let place = place_of_times(target, options)?;
+    target.given_properties().nth(place).map(|property| property.name.clone())
+}
+
 /// Commits the edges of `input` as they come, until its end or until `options.stop`. After a failure,
 /// `report` describes what was committed: complete commits only.
 ///

@@ -135,13 +135,14 @@ impl TableReader {
         };
         let layouts = tables.iter().map(|table| layout(table, options)).collect();
         let (names, types) = (schema.properties.clone(), schema.types.clone());
+        let required = options.required_of(&schema.properties);
         let parser = TableParser::new(paths, layouts, is_text, names, types)
             .with_weight_and_time(schema.weight, schema.time)
             .with_direction(rule)
             .with_lines_of(options.line_bytes_max)
             .with_rejected(options.rejected)
             .with_fixed_types(options.types_are_fixed, options.ids_can_become_texts)
-            .with_required(options.required_of(&schema.properties).or(schema.kind));
+            .with_limits(required.or_kind(schema.kind), options.nameable());
         let parser = Arc::new(parser);
         let table = tables[model].record(options);
         Ok((Self { schema, blocks: LineBlocks::new(parts, options), parser, table, warnings }, notes))

@@ -58,6 +58,17 @@ pub(super) fn skip_empty(bytes: &[u8], mut at: usize) -> usize {
 }
 
 impl ColumnLayout {
+    /// Checks that a line begins with the letter of edges, where lines have one.
+    pub(super) fn check_mark(&self, bytes: &[u8], fields: &[Field]) -> std::result::Result<(), String> {
+        let Some(mark) = self.mark else { return Ok(()) };
+        match fields.first() {
+            Some(field) if bytes[field.start..field.end] == [mark] => Ok(()),
+            _ => {
+                Err(format!("the line begins with neither {} (an edge) nor c (a comment)", char::from(mark)))
+            }
+        }
+    }
+
     /// Whether the edge of a line leads from a vertex to itself: a loop is the same in both directions.
     pub(super) fn is_loop(&self, bytes: &[u8], fields: &[Field]) -> bool {
         let [source, target] = [self.source, self.target].map(|column| {

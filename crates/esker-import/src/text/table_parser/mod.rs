@@ -17,7 +17,8 @@ use layout::{push_text, skip_empty, text_of, without_zeros};
 use values::{FieldValue, ParsedValues, PropertyColumn, ValueColumn};
 
 use crate::columns::direction::{DirectionRule, is_directed, mixed};
-use crate::columns::no_kind;
+use crate::read::known_vertices::KnownVertices;
+use crate::read::required::RequiredProperties;
 use crate::read::source::{
     BlockParser, EdgeBatch, InputBlock, Rejected, RejectedText, WideInteger, id_column,
 };
@@ -50,8 +51,9 @@ pub(crate) struct TableParser {
     line_bytes_max: usize,
     /// The first line that is not UTF-8, where texts are kept.
     odd: OddLine,
-    /// The property that no edge may be without.
-    required: Option<usize>,
+    required: RequiredProperties,
+    /// The vertices that lines may name, if they are limited.
+    nameable: Option<KnownVertices>,
     /// What is kept of rejected lines.
     rejected: RejectedText,
 }
@@ -78,7 +80,8 @@ impl TableParser {
             ids: 0..=u64::MAX,
             line_bytes_max: usize::MAX,
             odd: OddLine::default(),
-            required: None,
+            required: RequiredProperties::default(),
+            nameable: None,
             rejected: RejectedText::Excerpts,
         }
     }
@@ -97,9 +100,9 @@ impl TableParser {
         Self { types_are_fixed, ids_can_become_texts, ..self }
     }
 
-    /// The same where no edge may be without this property.
-    pub(crate) fn with_required(self, required: Option<usize>) -> Self {
-        Self { required, ..self }
+    /// The same where no edge may be without some properties, and lines may name some vertices only.
+    pub(crate) fn with_limits(self, required: RequiredProperties, nameable: Option<KnownVertices>) -> Self {
+        Self { required, nameable, ..self }
     }
 
     /// The same parser, which keeps this much of rejected lines.
@@ -164,6 +167,7 @@ fn fast_of(parser: &TableParser, layout: &ColumnLayout) -> Option<Fast> {
         && layout.direction.is_none()
         && layout.notations.iter().all(Option::is_none)
         && !parser.ids_are_texts
+        && parser.nameable.is_none()
         && (weighted || layout.properties.is_empty());
     let ColumnLayout { dialect: Dialect { separator, .. }, mark, .. } = *layout;
     fits.then(|| Fast { separator, mark, weighted, ids: parser.ids.clone() })
@@ -306,15 +310,16 @@ impl<'a> PendingBlock<'a> {
 
     /// Appends the edge whose fields are split, or says why not.
     fn take(&mut self, at: usize, line: SplitLine) -> std::result::Result<(), Message> {
-        self.check_mark()?;
+        self.layout.check_mark(&self.block.bytes, &self.fields)?;
         self.check_columns(at, line)?;
         let bytes = &self.block.bytes[..];
         self.values.clear();
         for (index, &place) in self.layout.properties.iter().enumerate() {
             let column = ValueColumn::of(self.layout, self.parser.types[index].as_ref(), index);
             let value = column.value(bytes, self.fields[place], || self.parser.refused(index))?;
-            if matches!(value, FieldValue::Missing) && self.parser.required == Some(index) {
-                return Err(no_kind(&self.parser.names[index]));
+            let refusal = || self.parser.required.refusal(index, &self.parser.names[index]);
+            if let (FieldValue::Missing, Some(reason)) = (&value, refusal()) {
+                return Err(reason);
             }
             self.values.push(value);
         }
@@ -352,6 +357,9 @@ impl<'a> PendingBlock<'a> {
         let bytes = &self.block.bytes[..];
         let (source, target) = (self.fields[from], self.fields[to]);
         self.expect_ends(source, target)?;
+        if let Some(nameable) = &self.parser.nameable {
+            [source, target].iter().try_for_each(|&field| nameable.expect(&text_of(bytes, field)))?;
+        }
         match (&mut self.sources, &mut self.targets) {
             (Ids::Int(sources), Ids::Int(targets)) => {
                 let ids = &self.parser.ids;
@@ -431,16 +439,6 @@ impl<'a> PendingBlock<'a> {
         match &self.sources {
             Ids::Int(ids) => ids.len(),
             Ids::Text(ids) => ids.len(),
-        }
-    }
-
-    fn check_mark(&self) -> std::result::Result<(), String> {
-        let Some(mark) = self.layout.mark else { return Ok(()) };
-        match self.fields.first() {
-            Some(field) if self.block.bytes[field.start..field.end] == [mark] => Ok(()),
-            _ => {
-                Err(format!("the line begins with neither {} (an edge) nor c (a comment)", char::from(mark)))
-            }
         }
     }
 

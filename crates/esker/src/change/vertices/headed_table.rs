@@ -198,7 +198,17 @@ impl HeadedTable {
         else {
             return rejected(input, self.lines[row], b"", reason);
         };
-        rejected(input, self.lines[row], first.through(*last, &self.content), reason)
+        // With the blanks around it.
+        let row_text = first.through(*last, &self.content);
+        let start = row_text.as_ptr().addr() - self.content.as_ptr().addr();
+        let (before, rest) = self.content.split_at(start);
+        let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
+        let end = rest[row_text.len()..]
+            .iter()
+            .position(|&byte| byte == b'\n')
+            .unwrap_or(rest.len() - row_text.len());
+        let line = &self.content[start..before.len() + row_text.len() + end];
+        rejected(input, self.lines[row], line.strip_suffix(b"\r").unwrap_or(line), reason)
     }
 
     /// The fields of each row.
