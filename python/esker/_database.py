@@ -336,7 +336,15 @@ class Database:
         )
 
     def run_versions(
-        self, algorithm: str, first: At = None, last: At = None, *, top: int | None = None, progress: ProgressOption = None, **options: Any
+        self,
+        algorithm: str,
+        first: At = None,
+        last: At = None,
+        *,
+        top: int | None = None,
+        keep_names: bool = False,
+        progress: ProgressOption = None,
+        **options: Any,
     ) -> WindowTable:
         """Runs an algorithm on several versions, from ``first`` to ``last``, both included; by default on all.
 
@@ -345,6 +353,8 @@ class Database:
             first: The first version, given as for :meth:`graph`; by default the oldest.
             last: The last version; by default the newest.
             top: Only this many rows of each version, those with the largest values or the largest groups.
+            keep_names: Whether a group is named as the one of the version before with which it shares most members, instead of by one of its
+                members; ``events`` of the table then tells what became of each group.
             progress: As for runs; a stage is some successive versions.
             options: Those of the algorithm.
 
@@ -360,7 +370,7 @@ class Database:
         numbers = [number for number in numbers if begin <= number <= end]
         if not numbers:
             raise InvalidError(f"the first version, {begin}, is after the last, {end}")
-        return on_versions([functools.partial(self.graph, number) for number in numbers], algorithm, top, progress, options)
+        return on_versions([functools.partial(self.graph, number) for number in numbers], algorithm, top, keep_names, progress, options)
 
     @property
     def tags(self) -> dict[str, int]:

@@ -11,7 +11,7 @@ from . import _progress
 from ._algorithms import ALGORITHMS, Algorithm, Algorithms
 from ._counted import counted
 from ._errors import InvalidError, MistypedError
-from ._esker import version_answers, window, window_answers, window_ends, window_range, window_times
+from ._esker import GroupNames, version_answers, window, window_answers, window_ends, window_range, window_times
 from ._result import Result
 from ._settings import is_moment, moment_text, run_settings, time_text
 
@@ -31,6 +31,9 @@ Copies = Literal["all", "distinct", "count", "sum", "min", "max", "last"]
 
 #: From the end of a window to that of the next: a length, or a number of edges; and where the first step begins.
 _Steps = Tuple[Union[str, None], Union[int, None], str]
+
+#: A window or a version, and its rows.
+_Step = Tuple["dict[str, Any]", Any]
 
 #: Windows whose results lie in memory at the same time.
 _AT_ONCE = 64
@@ -223,12 +226,14 @@ class Windows:
         length = "of growing length" if self._lengths == [None] else f"of {', '.join(map(str, self._lengths))}"
         return f"<esker.Windows: {counted(len(self), 'window')} {length}>"
 
-    def run(self, algorithm: str, *, top: int | None = None, progress: Any = None, **options: Any) -> WindowTable:
+    def run(self, algorithm: str, *, top: int | None = None, keep_names: bool = False, progress: Any = None, **options: Any) -> WindowTable:
         """Runs an algorithm on each window.
 
         Args:
             algorithm: Its name.
             top: Only this many rows of each window, those with the largest values or the largest groups.
+            keep_names: Whether a group is named as the one of the window before with which it shares most members, instead of by one of its
+                members; ``events`` of the table then tells what became of each group. Windows of each length are named by themselves.
             progress: As for runs; a stage is some successive windows.
             options: Those of the algorithm.
 
@@ -238,6 +243,8 @@ class Windows:
         """
         asked, given, plain = _asked(algorithm, options)
         tables = []
+        histories = [_GroupHistory(asked, keep_names) for _ in self._lengths]
+        events = []
         with _progress.listening(progress, algorithm) as callback:
             for start in range(0, len(self), _AT_ONCE):
                 some = [self[index] for index in range(start, min(start + _AT_ONCE, len(self)))]
@@ -248,8 +255,10 @@ class Windows:
                     results = self._results(some, asked, given)
                 for index, one, result in zip(range(start, len(self)), some, results):
                     length = self._lengths[index % len(self._lengths)] if len(self._lengths) > 1 else None
-                    tables.append(({"until": one.until, "length": length}, _rows(result, top)))
-        return WindowTable(tables)
+                    step = {"until": one.until, "length": length}
+                    events.append((step, histories[index % len(self._lengths)].next(result)))
+                    tables.append((step, _rows(result, top)))
+        return WindowTable(tables, events if keep_names else None)
 
     def _results(self, windows: list[Window], algorithm: Algorithm, given: dict[str, Any]) -> list[Result]:
         """The results of an algorithm on some windows, which share one reading of their edges."""
@@ -280,10 +289,37 @@ def _asked(algorithm: str, options: dict[str, Any]) -> tuple[Algorithm, dict[str
     return asked, given, not any(given.get(name) for name in ("verify", "encoding", "residency", "head"))
 
 
-def on_versions(graphs: Sequence[Callable[[], Graph]], algorithm: str, top: int | None, progress: Any, options: dict[str, Any]) -> WindowTable:
+class _GroupHistory:
+    """The groups of successive results, whose names stay if ``keeps_names``."""
+
+    __slots__ = ("_names",)
+
+    def __init__(self, algorithm: Algorithm, keeps_names: bool) -> None:
+        self._names = GroupNames(algorithm.name) if keeps_names else None
+
+    def next(self, result: Result) -> pyarrow.Table | None:
+        """Names the groups of the next result, and returns what became of each that changed."""
+        import pyarrow
+
+        if self._names is None:
+            return None
+        rows = self._names.pass_on(result._native, run_settings())
+        names = ("event", "group", "vertices", "before", "other", "shared")
+        text = result.graph._native.ids_are_texts()
+        of_ids = pyarrow.string() if text else pyarrow.int64()
+        types = (pyarrow.string(), of_ids, pyarrow.int64(), pyarrow.int64(), of_ids, pyarrow.int64())
+        columns = zip(*rows) if rows else ((),) * len(names)
+        return pyarrow.table({name: pyarrow.array(list(values), kind) for name, values, kind in zip(names, columns, types)})
+
+
+def on_versions(
+    graphs: Sequence[Callable[[], Graph]], algorithm: str, top: int | None, keep_names: bool, progress: Any, options: dict[str, Any]
+) -> WindowTable:
     """The results of an algorithm on several versions, oldest first, which ``graphs`` open."""
     asked, given, plain = _asked(algorithm, options)
-    tables = []
+    tables: list[_Step] = []
+    history = _GroupHistory(asked, keep_names)
+    events: list[_Step] = []
     with _progress.listening(progress, algorithm) as callback:
         for start in range(0, len(graphs), _AT_ONCE):
             some = [graph() for graph in graphs[start : start + _AT_ONCE]]
@@ -291,8 +327,10 @@ def on_versions(graphs: Sequence[Callable[[], Graph]], algorithm: str, top: int 
                 callback(f"version {some[0].version}", start / len(graphs), None, 0, start, len(graphs))
             results = _together(some, asked, given) if plain else []
             alone = (one._call(asked, given) for one in some[len(results) :])
-            tables += [({"version": one.version}, _rows(result, top)) for one, result in zip(some, itertools.chain(results, alone))]
-    return WindowTable(tables)
+            for one, result in zip(some, itertools.chain(results, alone)):
+                events.append(({"version": one.version}, history.next(result)))
+                tables.append(({"version": one.version}, _rows(result, top)))
+    return WindowTable(tables, events if keep_names else None)
 
 
 def _together(graphs: list[Graph], algorithm: Algorithm, given: dict[str, Any]) -> list[Result]:
@@ -308,10 +346,20 @@ class WindowTable:
     """The results of an algorithm on several windows as one table, made by :meth:`Windows.run`, or on several versions, by
     :meth:`esker.Database.run_versions`."""
 
-    __slots__ = ("_tables",)
+    __slots__ = ("_tables", "_events")
 
-    def __init__(self, tables: list[tuple[dict[str, Any], pyarrow.Table]]) -> None:
-        self._tables = tables
+    def __init__(self, tables: list[_Step], events: list[_Step] | None = None) -> None:
+        self._tables, self._events = tables, events
+
+    @property
+    def events(self) -> WindowTable:
+        """What became of each group, of a table made with ``keep_names``. Column ``event``: the group ``appears``, ``persists`` with other
+        members, ``splits`` from another, ``merges`` into another, or ``vanishes``. Column ``group`` has its name, ``vertices`` and ``before``
+        its sizes now and before, ``other`` the group from which it split or into which it merged, ``shared`` the number of vertices that it
+        shares with that, or else with itself before. Groups of one vertex are left out."""
+        if self._events is None:
+            raise InvalidError("the groups of this table were named anew on each graph: run with keep_names=True")
+        return WindowTable(self._events)
 
     def __len__(self) -> int:
         return sum(table.num_rows for _, table in self._tables)

@@ -189,6 +189,11 @@ impl PyGraph {
         reading(py, self.path(), || self.checked(column)).map(Array::of)
     }
 
+    /// Whether ids are strings.
+    fn ids_are_texts(&self) -> bool {
+        self.version().ids().is_text()
+    }
+
     /// Whether the id of each row is its number.
     fn rows_are_ids(&self) -> PyOutcome<bool> {
         let ids = self.version().ids();

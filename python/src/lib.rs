@@ -86,6 +86,8 @@ mod _esker {
     #[pymodule_export]
     use super::output::answer::PyAnswer;
     #[pymodule_export]
+    use super::output::groups::PyGroupNames;
+    #[pymodule_export]
     use super::output::stream::PyAnswerStream;
     #[pymodule_export]
     use super::parts::{count_kinds, edges_that_meet, group_edges, part_view};

@@ -11,11 +11,12 @@ use crate::args::size::seconds;
 use crate::failure::Outcome;
 use crate::interrupt::cancel_on_signals;
 use crate::session::opening::open_store;
+use crate::show::group_events::GroupHistory;
 use crate::show::progress::Bar;
 use crate::show::rows::PrintedRows;
 use crate::show::text;
 
-use alerts::WindowAlerts;
+use alerts::{Carried, WindowAlerts};
 pub(crate) use args::WindowCommand;
 use series::Series;
 
@@ -38,15 +39,16 @@ impl WindowCommand {
         // Windows end as those of the whole version.
         let times = self.of_window.times(&version.view(), self.time.as_deref(), &self.zone, &run)?;
         let (shown, format) = (self.shown(), self.row_format());
-        let mut alerts = WindowAlerts::of(self, entry, &view)?;
+        let groups = GroupHistory::new(self.groups.keeps_names(), self.length.len());
+        let mut carried = Carried { alerts: WindowAlerts::of(self, entry, &view)?, groups };
         let mut series = Series { command: self, entry, params, shown, format, view, times, run };
         if self.follow {
             bar.finish();
-            let ended = series.follow(alerts.as_mut());
-            return ended.and(alerts.map_or(Ok(()), |alerts| alerts.finish()));
+            let ended = series.follow(&mut carried);
+            return ended.and(carried.alerts.map_or(Ok(()), |alerts| alerts.finish()));
         }
         let mut rows = PrintedRows::new(format);
-        let windows = series.show(&mut rows, file.as_mut(), &bar);
+        let windows = series.show(&mut rows, file.as_mut(), &mut carried, &bar);
         bar.finish();
         let windows = windows?;
         rows.finish()?;

@@ -46,7 +46,7 @@
 //! * [`drawing`] makes pictures of a part of a graph.
 //! * [`selection`] selects edges by their properties.
 //! * [`window`] selects the edges of a range of times; [`versions`] computes answers on several versions
-//!   together.
+//!   together; [`groups`] passes the names of groups on from one to the next.
 //! * [`change`] applies files, streams and scripts of changes; [`differences`] writes the differences between
 //!   versions.
 //! * [`follow`] keeps an answer up to date as versions come.
@@ -68,6 +68,7 @@ pub mod computation;
 pub mod output;
 pub mod window;
 pub mod versions;
+pub mod groups;
 pub mod change;
 pub mod differences;
 pub mod selection;

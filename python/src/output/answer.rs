@@ -53,6 +53,16 @@ impl PyAnswer {
         Ok(Arc::clone(&given.answer))
     }
 
+    /// Changes the answer while its rows are vertices: before its values are asked for.
+    pub(crate) fn change<T>(
+        &self,
+        change: impl FnOnce(&mut esker::answer::Answer) -> PyOutcome<T>,
+    ) -> PyOutcome<T> {
+        let mut given = self.given.lock();
+        debug_assert!(!given.is_in_rows, "the rows are no vertices any more");
+        change(Arc::make_mut(&mut given.answer))
+    }
+
     /// The answer, for what does not depend on the order of rows.
     fn given(&self) -> Arc<esker::answer::Answer> {
         Arc::clone(&self.given.lock().answer)

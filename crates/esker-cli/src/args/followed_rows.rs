@@ -1,8 +1,10 @@
-//! Which rows a command that follows versions prints, and in which form.
+//! Which rows a command on several versions prints, and in which form.
 
 use clap::Args;
+use esker::catalogue::Entry;
+use esker::groups::GroupNames;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
 use crate::show::rounding::RoundArg;
 use crate::show::rows::RowFormat;
 
@@ -51,5 +53,44 @@ impl FollowedRowsArgs {
             return Err(Failure::Usage(message.to_owned()));
         }
         Ok(format)
+    }
+}
+
+/// How groups are named on several graphs, and what is told of them.
+#[derive(Debug, Args)]
+pub(crate) struct GroupNameArgs {
+    /// Name a group as the one before with which it shares most members, instead of by one of its members: a
+    /// name then means the same group from one graph to the next
+    #[arg(long)]
+    keep_names: bool,
+    /// Show what became of each group instead of figures: it appears, persists with other members, splits
+    /// from another, merges into another, or vanishes. Implies --keep-names; leaves out groups of one vertex
+    #[arg(long, conflicts_with = "top")]
+    pub(crate) events: bool,
+}
+
+impl GroupNameArgs {
+    /// Whether groups keep their names.
+    pub(crate) fn keeps_names(&self) -> bool {
+        self.keep_names || self.events
+    }
+
+    /// Refuses both where they would have no effect.
+    pub(crate) fn check(&self, entry: &Entry, is_several: bool, to_stdout: bool) -> Outcome {
+        if !self.keeps_names() {
+            return Ok(());
+        }
+        let option = if self.events { "--events" } else { "--keep-names" };
+        GroupNames::check(entry)
+            .map_err(|error| Failure::Usage(format!("{option} has no effect: {error}")))?;
+        if !is_several {
+            let message = format!("{option} needs several graphs: --each-version or --versions FIRST..LAST");
+            return Err(Failure::Usage(message));
+        }
+        if self.events && to_stdout {
+            let message = "--events and --output - both go to standard output".to_owned();
+            return Err(Failure::Usage(message));
+        }
+        Ok(())
     }
 }

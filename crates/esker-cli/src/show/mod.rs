@@ -7,5 +7,6 @@ pub(crate) mod rows;
 pub(crate) mod answer_rows;
 pub(crate) mod figures;
 pub(crate) mod progress;
+pub(crate) mod group_events;
 pub(crate) mod shown;
 pub(crate) mod energy;

@@ -7,6 +7,7 @@ use esker::answer::Answer;
 use esker::catalogue::Entry;
 use esker::export::ExportOptions;
 use esker::graph::Cancel;
+use esker::groups::GroupEvent;
 use esker::output::{StepColumn, StepValue, StepsFile};
 use esker::store::View;
 use serde_json::json;
@@ -15,11 +16,24 @@ use crate::failure::{Failure, Outcome};
 use crate::interrupt;
 use crate::show::answer_rows::answer_rows;
 use crate::show::figures::{GraphSize, sized_figures};
+use crate::show::group_events::event_rows;
 use crate::show::progress::Bar;
 use crate::show::rows::{PrintedRows, RowFormat, RowTable};
 
 /// `--output -`.
 pub(crate) const STANDARD_OUTPUT: &str = "-";
+
+/// What was found on a graph, which is a version or a part of one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FoundOn<'f> {
+    pub(crate) entry: &'static Entry,
+    pub(crate) view: &'f View,
+    /// Of the graph.
+    pub(crate) size: GraphSize,
+    pub(crate) answer: &'f Answer,
+    /// What became of the groups of the graph before.
+    pub(crate) events: &'f [GroupEvent],
+}
 
 /// What of the answer on each graph is shown on standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +46,8 @@ pub(crate) enum ShownRows {
     Top(usize),
     /// All rows.
     All,
+    /// What became of each group.
+    Events,
 }
 
 impl ShownRows {
@@ -58,20 +74,15 @@ impl ShownRows {
         Ok(output.filter(is_file).map(|path| StepsFile::create(path, &options)).transpose()?)
     }
 
-    /// The rows of the answer on a graph of this size, which is a version or a part of one.
-    pub(crate) fn rows(
-        self,
-        entry: &Entry,
-        view: &View,
-        size: GraphSize,
-        answer: &Answer,
-        format: RowFormat,
-    ) -> Result<RowTable, Failure> {
+    /// The rows of what was found.
+    pub(crate) fn rows(self, found: &FoundOn<'_>, format: RowFormat) -> Result<RowTable, Failure> {
+        let &FoundOn { entry, view, size, answer, events } = found;
         match self {
             Self::Nothing => Ok(RowTable::default()),
             Self::Figures => Ok(sized_figures(entry, view, size, answer)),
             Self::Top(count) => answer_rows(view.version(), answer, Some(count), format),
             Self::All => answer_rows(view.version(), answer, None, format),
+            Self::Events => event_rows(view.version(), events),
         }
     }
 }
@@ -91,25 +102,18 @@ impl ShownVersions {
         Self { shown, format, printed: PrintedRows::new(format), file, bar }
     }
 
-    /// Shows the answer on a version of this size, and writes its values.
-    pub(crate) fn add(
-        &mut self,
-        number: u64,
-        entry: &Entry,
-        view: &View,
-        size: GraphSize,
-        answer: &Answer,
-    ) -> Outcome {
+    /// Shows what was found on a version, and writes its values.
+    pub(crate) fn add(&mut self, number: u64, found: &FoundOn<'_>) -> Outcome {
         interrupt::check()?;
         if let Some(file) = &mut self.file {
             let step = StepColumn { name: "version", value: StepValue::Number(number) };
-            file.add(&[step], view.version().ids(), answer)?;
+            file.add(&[step], found.view.version().ids(), found.answer)?;
         }
         if self.shown == ShownRows::Nothing {
             return Ok(());
         }
         let mut rows = RowTable::default();
-        let of_version = self.shown.rows(entry, view, size, answer, self.format)?;
+        let of_version = self.shown.rows(found, self.format)?;
         rows.append("version", &json!(number), of_version);
         self.bar.aside(|| self.printed.add(rows))
     }

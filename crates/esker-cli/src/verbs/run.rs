@@ -22,6 +22,7 @@ use crate::args::actual::{Actual, actual_json, actual_rows};
 use crate::args::algorithm::{PerAlgorithm, Requested, SharedArgs};
 use crate::args::at::{AtArgs, VersionRange, all_numbers, parse_range};
 use crate::args::choice::{ChoiceArgs, needs_window, select};
+use crate::args::followed_rows::GroupNameArgs;
 use crate::args::importing::PolicyArgs;
 use crate::args::reading::ReadArgs;
 use crate::args::residency::{AccessArgs, explain};
@@ -38,10 +39,11 @@ use crate::session::ran::{RanRun, describe_weight, fact_text};
 use crate::session::storing::StoreArgs;
 use crate::show::answer_rows::answer_rows;
 use crate::show::figures::GraphSize;
+use crate::show::group_events::GroupHistory;
 use crate::show::progress::Bar;
 use crate::show::rounding::RoundArg;
 use crate::show::rows::{RowFormat, bars};
-use crate::show::shown::{STANDARD_OUTPUT, ShownRows, ShownVersions};
+use crate::show::shown::{FoundOn, STANDARD_OUTPUT, ShownRows, ShownVersions};
 use crate::show::text;
 
 const WEIGHT_HELP: &str = "Edge property that is the weight, of a database; column of the weight, of files \
@@ -103,6 +105,8 @@ struct RunArgs {
     /// Run on all versions
     #[arg(long, conflicts_with_all = ["at", "versions", "histogram"])]
     each_version: bool,
+    #[command(flatten)]
+    groups: GroupNameArgs,
     #[command(flatten)]
     store: StoreArgs,
     /// Form of the rows on standard output [default: a table; with `--output -`, CSV]
@@ -233,7 +237,10 @@ impl RunArgs {
         };
         refuse_reading(database, &requested.given)?;
         let (output, format) = (self.output.as_deref(), self.row_format());
-        let shown = ShownRows::of(self.top, output, format == RowFormat::Csv && !self.round.is_given());
+        let shown = match self.groups.events {
+            true => ShownRows::Events,
+            false => ShownRows::of(self.top, output, format == RowFormat::Csv && !self.round.is_given()),
+        };
         let file = shown.file(output, self.force, cancel)?;
         let (store, bar) = open_store(database.as_ref(), &self.resources, cancel)?;
         bar.finish();
@@ -278,17 +285,20 @@ impl RunArgs {
         };
         let on_round = shown.bar.on_round(entry.name);
         let begin = || self.resources.run(cancel, self.seed, self.deterministic, Some(Arc::clone(&on_round)));
-        let mut done = 0;
+        let (mut done, mut groups) = (0, GroupHistory::new(self.groups.keeps_names(), 1));
         if let (Some(&first), true) = (numbers.first(), self.trials == 1 && !self.verify) {
             let view = open(first)?;
             let is_whole = view.window_index().is_none() && !view.drops_directions() && !view.is_reversed();
             if is_whole && self.access.request().is_free() && !entry.reads_weights(&view) {
                 drop(view);
                 let open_at = |i: usize| Ok(open(numbers[i])?.version().clone());
-                done = answers_on_versions(numbers.len(), open_at, entry, params, &begin()?, |found| {
+                let run = begin()?;
+                done = answers_on_versions(numbers.len(), open_at, entry, params, &run, |mut found| {
                     let number = numbers[found.index];
                     let size = GraphSize { vertices: found.num_vertices, edges: found.num_edges };
-                    shown.add(number, entry, &open(number)?, size, &found.answer)
+                    let events = &groups.next(0, &mut found.answer, &run)?[..];
+                    let (view, answer) = (&open(number)?, &found.answer);
+                    shown.add(number, &FoundOn { entry, view, size, answer, events })
                 })?;
             }
         }
@@ -298,11 +308,13 @@ impl RunArgs {
             let view = open(number)?;
             let planned = self.computation(entry, params).plan(&view, &resources);
             let planned = planned.map_err(|error| on_version(error.into()))?;
-            let (answer, _) = self.compute(&planned, &begin()?).map_err(on_version)?;
-            let view = planned.view;
+            let run = begin()?;
+            let (mut answer, _) = self.compute(&planned, &run).map_err(on_version)?;
+            let events = &groups.next(0, &mut answer, &run).map_err(on_version)?[..];
+            let (view, answer) = (&planned.view, &answer);
             let vertices = answer.vertices.as_ref().map_or(view.version().num_vertices(), |rows| rows.len());
             let size = GraphSize { vertices, edges: view.num_edges() };
-            shown.add(number, entry, &view, size, &answer).map_err(on_version)?;
+            shown.add(number, &FoundOn { entry, view, size, answer, events }).map_err(on_version)?;
         }
         Ok(())
     }
@@ -408,6 +420,7 @@ impl RunArgs {
             return refuse("--histogram and --output - both go to standard output");
         }
         let spans_versions = self.spans_versions();
+        self.groups.check(entry, spans_versions, self.is_to_stdout())?;
         if spans_versions && self.access.explain {
             return refuse("--explain says what was chosen for one graph: name one version with --at");
         }

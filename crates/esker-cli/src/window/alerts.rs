@@ -1,4 +1,4 @@
-//! Alerts of windows that follow each other.
+//! Alerts of windows that follow each other, and what else goes from one window to the next.
 
 use esker::alert::SeriesAlerts;
 use esker::answer::Answer;
@@ -11,6 +11,15 @@ use super::args::WindowCommand;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt;
 use crate::show::alerts::AlertSink;
+use crate::show::group_events::GroupHistory;
+
+/// What goes from one window to the next.
+pub(super) struct Carried {
+    /// The alerts that were raised, if they are asked for.
+    pub(super) alerts: Option<WindowAlerts>,
+    /// The names of groups, of the windows of each length by itself.
+    pub(super) groups: GroupHistory,
+}
 
 /// Raises alerts, of the windows of each length by itself.
 pub(super) struct WindowAlerts {

@@ -15,6 +15,7 @@ use esker::window::{Alignment, Span, Step, TimePoint, Times};
 use crate::args::alerting::AlertArgs;
 use crate::args::algorithm_args::AlgorithmArgs;
 use crate::args::at::AtArgs;
+use crate::args::followed_rows::GroupNameArgs;
 use crate::args::residency::AccessArgs;
 use crate::args::resources::ResourceArgs;
 use crate::args::selecting::WhereArgs;
@@ -107,6 +108,8 @@ pub(crate) struct WindowCommand {
     #[command(flatten)]
     pub(super) round: RoundArg,
     #[command(flatten)]
+    pub(super) groups: GroupNameArgs,
+    #[command(flatten)]
     pub(super) at: AtArgs,
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
@@ -187,6 +190,7 @@ impl WindowCommand {
             let message = "--explain says what was chosen for one graph, and windows are many: ask `esker run --window`, or `esker estimate`";
             return Err(Failure::Usage(message.to_owned()));
         }
+        self.groups.check(entry, true, self.is_to_stdout())?;
         self.of_window.copies()?;
         Ok(())
     }
@@ -208,6 +212,9 @@ impl WindowCommand {
     }
 
     pub(super) fn shown(&self) -> ShownRows {
+        if self.groups.events {
+            return ShownRows::Events;
+        }
         let like_files = !self.follow && self.row_format() == RowFormat::Csv && !self.round.is_given();
         ShownRows::of(self.top, self.output.as_deref(), like_files)
     }

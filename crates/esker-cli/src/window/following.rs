@@ -6,7 +6,7 @@ use esker::change::{Expiries, WindowVersion, newest_watermark};
 use esker::store::Store;
 use esker::window::{Step, Times};
 
-use super::alerts::WindowAlerts;
+use super::alerts::Carried;
 use super::args::{OverrunArg, WindowCommand};
 use super::series::Series;
 use crate::args::size::counted;
@@ -45,7 +45,7 @@ impl Lateness {
 
 impl Series<'_> {
     /// Shows the rows of windows as versions pass their ends, until a signal.
-    pub(super) fn follow(&mut self, mut alerts: Option<&mut WindowAlerts>) -> Outcome {
+    pub(super) fn follow(&mut self, carried: &mut Carried) -> Outcome {
         let is_awaited = self.times.range.is_none();
         if is_awaited {
             self.await_edges()?;
@@ -75,7 +75,7 @@ impl Series<'_> {
                 }
                 for (i, &end) in ends.iter().enumerate() {
                     lateness.say(&ends[i..], &self.times);
-                    let rows = self.rows_until(&store, &expiries, end, alerts.as_deref_mut())?;
+                    let rows = self.rows_until(&store, &expiries, end, carried)?;
                     if !self.command.alerts.replaces_rows() {
                         printed.add(rows)?;
                     }
@@ -144,7 +144,7 @@ impl Series<'_> {
         store: &Store,
         expiries: &Expiries,
         end: i64,
-        mut alerts: Option<&mut WindowAlerts>,
+        carried: &mut Carried,
     ) -> Result<RowTable, Failure> {
         let mut rows = RowTable::default();
         for length in &self.command.length {
@@ -153,7 +153,7 @@ impl Series<'_> {
             match expiries.version_of(after, end) {
                 WindowVersion::Before(version) => {
                     let before = self.command.view_at(&store.at(version)?, &self.run)?;
-                    self.add_rows(&mut rows, None, alerts.as_deref_mut(), &before, &[end], lengths)?;
+                    self.add_rows(&mut rows, None, carried, &before, &[end], lengths)?;
                     continue;
                 }
                 WindowVersion::Expired(version, until) => text::warn(&format!(
@@ -164,7 +164,7 @@ impl Series<'_> {
                 )),
                 WindowVersion::Newest => {}
             }
-            self.add_rows(&mut rows, None, alerts.as_deref_mut(), &self.view, &[end], lengths)?;
+            self.add_rows(&mut rows, None, carried, &self.view, &[end], lengths)?;
         }
         Ok(rows)
     }

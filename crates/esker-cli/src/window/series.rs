@@ -9,13 +9,13 @@ use esker::store::windows::SHARED_WINDOWS_MAX;
 use esker::window::{Span, Times, WindowJob, WindowSeries};
 use serde_json::json;
 
-use super::alerts::WindowAlerts;
+use super::alerts::Carried;
 use super::args::WindowCommand;
 use crate::failure::Failure;
 use crate::show::figures::GraphSize;
 use crate::show::progress::Bar;
 use crate::show::rows::{PrintedRows, RowFormat, RowTable};
-use crate::show::shown::ShownRows;
+use crate::show::shown::{FoundOn, ShownRows};
 use crate::show::text;
 
 /// What the windows of a command share.
@@ -44,6 +44,7 @@ impl Series<'_> {
         &self,
         printed: &mut PrintedRows,
         mut file: Option<&mut StepsFile>,
+        carried: &mut Carried,
         bar: &Bar,
     ) -> Result<ShownWindows, Failure> {
         let Self { command, times, .. } = self;
@@ -64,7 +65,7 @@ impl Series<'_> {
             let mut rows = RowTable::default();
             let file = file.as_deref_mut();
             windows.last = some.last().copied();
-            windows.count += self.add_rows(&mut rows, file, None, &self.view, &some, &command.length)?;
+            windows.count += self.add_rows(&mut rows, file, carried, &self.view, &some, &command.length)?;
             if self.shown != ShownRows::Nothing {
                 bar.aside(|| printed.add(rows))?;
             }
@@ -84,7 +85,7 @@ impl Series<'_> {
         &self,
         rows: &mut RowTable,
         mut file: Option<&mut StepsFile>,
-        mut alerts: Option<&mut WindowAlerts>,
+        carried: &mut Carried,
         view: &View,
         ends: &[i64],
         of_lengths: &[Span],
@@ -104,22 +105,25 @@ impl Series<'_> {
             resources: &command.resources.of_run(command.deterministic),
             all_vertices: command.of_window.all_vertices,
         };
-        let found = WindowSeries::answers(view, &times.property, windows, &job, &self.run, |found| {
+        let found = WindowSeries::answers(view, &times.property, windows, &job, &self.run, |mut found| {
             if let Some(vertex) = &found.lacks {
                 let (length, until) = (lengths[done], times.format(found.window.until));
                 text::remark(&format!(
                     "the window of {length} until {until} has no answer: it has no edge of {vertex:?}"
                 ));
             }
+            let series = command.length.iter().position(|length| *length == lengths[done]).unwrap_or(0);
+            let events = &carried.groups.next(series, &mut found.answer, &self.run)?[..];
             if let Some(file) = &mut file {
                 let step = times.step_columns(found.window.until, lengths[done]);
                 file.add(&step, view.version().ids(), &found.answer)?;
             }
             let size = GraphSize { vertices: found.num_vertices, edges: found.num_edges };
-            if let Some(alerts) = &mut alerts {
+            if let Some(alerts) = &mut carried.alerts {
                 alerts.step(lengths[done], &times.format(found.window.until), view, &found.answer)?;
             }
-            let of_window = self.shown.rows(entry, view, size, &found.answer, self.format)?;
+            let on_window = FoundOn { entry, view, size, answer: &found.answer, events };
+            let of_window = self.shown.rows(&on_window, self.format)?;
             let mut of_length = RowTable::default();
             of_length.append("length", &json!(lengths[done].to_string()), of_window);
             rows.append("until", &json!(times.format(found.window.until)), of_length);

@@ -10,6 +10,7 @@ mod mistakes;
 mod command;
 mod first_files;
 mod follows;
+mod group_events;
 mod formats;
 mod readers;
 mod drawing;
