@@ -74,6 +74,8 @@ enum Verb {
     Doctor(verbs::doctor::DoctorCommand),
     #[cfg(feature = "serve")]
     Serve(verbs::serve::ServeCommand),
+    #[cfg(feature = "mcp")]
+    Mcp(verbs::mcp::McpCommand),
     #[cfg(feature = "cluster")]
     Cluster(cluster::ClusterCommand),
     Completions(verbs::completions::CompletionsCommand),
@@ -183,6 +185,8 @@ fn carry_out(verb: Verb) -> failure::Outcome {
         Verb::Doctor(command) => command.carry_out(),
         #[cfg(feature = "serve")]
         Verb::Serve(command) => command.carry_out(),
+        #[cfg(feature = "mcp")]
+        Verb::Mcp(command) => command.carry_out(),
         #[cfg(feature = "cluster")]
         Verb::Cluster(command) => command.carry_out(),
         Verb::Completions(command) => command.carry_out(&mut Cli::command()),

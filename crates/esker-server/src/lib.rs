@@ -1,4 +1,5 @@
-//! The HTTP interface of Esker and its web page: what `esker serve` starts.
+//! The HTTP interface of Esker and its web page: what `esker serve` starts. With the feature `mcp`, the same
+//! questions as tools of the Model Context Protocol (`AgentServer`).
 //!
 //! A [`Server`] reads one database, while others may write it, and answers questions as JSON. One table of
 //! routes (`routes`) routes requests and makes the OpenAPI document. Before a request is routed, the guard
@@ -28,5 +29,9 @@ mod strangers;
 mod streams;
 mod responding;
 mod server;
+#[cfg(feature = "mcp")]
+mod agents;
 
+#[cfg(feature = "mcp")]
+pub use agents::AgentServer;
 pub use server::{ServeError, ServeOptions, Server};

@@ -127,7 +127,11 @@ pub(crate) struct Query {
 impl Query {
     /// Reads what stands behind the `?` of an address.
     pub(crate) fn parse(text: &str, known: &'static [&'static [Parameter]]) -> Outcome<Self> {
-        let given = form_urlencoded::parse(text.as_bytes()).into_owned().collect();
+        Self::of(form_urlencoded::parse(text.as_bytes()).into_owned().collect(), known)
+    }
+
+    /// The same of names and values.
+    pub(crate) fn of(given: Vec<(String, String)>, known: &'static [&'static [Parameter]]) -> Outcome<Self> {
         let query = Self { known, given };
         for (place, (name, value)) in query.given.iter().enumerate() {
             let Some(parameter) = query.parameters().find(|parameter| parameter.name == name) else {

@@ -13,6 +13,7 @@ use crate::failure::Outcome;
 use crate::query::{Parameter, Query};
 use crate::questions::changed::{DIFFERENCES, OF_DIFFERENCES, differences};
 use crate::questions::description::{DATABASE, OF_VERSIONS, VERSIONS, database, versions};
+use crate::questions::groups::{GROUPS, OF_GROUPS, groups};
 use crate::questions::moments::{OF_WINDOW, WINDOW, window};
 use crate::questions::scene::{OF_SCENE, OF_SUBGRAPH, SCENE, SUBGRAPH, scene, subgraph};
 use crate::questions::vertices::{
@@ -129,6 +130,14 @@ pub(crate) static ROUTES: &[Route] = &[
     Route::get("/window", "Counts edges by steps of time", WINDOW, Does::Answer(window))
         .with(&[OF_WINDOW, OF_SELECTION])
         .large(),
+    Route::get(
+        "/groups",
+        "Groups edges, and counts and adds up what they have",
+        GROUPS,
+        Does::Answer(groups),
+    )
+    .with(&[OF_GROUPS, OF_SELECTION])
+    .large(),
     Route::get("/changes", "Tells of new versions as they are committed", CHANGES, Does::Changes),
     Route::get(
         "/vertices",

@@ -36,4 +36,6 @@ pub(crate) mod doctor;
 pub(crate) mod graph500;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
+#[cfg(feature = "mcp")]
+pub(crate) mod mcp;
 pub(crate) mod completions;

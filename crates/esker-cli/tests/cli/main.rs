@@ -4,6 +4,8 @@
 mod place;
 mod confined;
 
+#[cfg(feature = "mcp")]
+mod agents;
 mod alerts;
 mod choices;
 mod mistakes;

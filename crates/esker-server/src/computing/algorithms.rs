@@ -6,6 +6,8 @@ use esker::computation::Computation;
 use esker::graph::{Run, Stop};
 use esker::session::Selected;
 use esker::store::{self, ErrorKind};
+#[cfg(feature = "mcp")]
+use serde_json::Map;
 use serde_json::{Value, json};
 
 use crate::ask::Ask;
@@ -43,6 +45,24 @@ pub(crate) fn algorithms(_: &Ask<'_>) -> Outcome {
         json!({ "question": question.text(), "algorithms": answering.map(algorithm).collect::<Vec<_>>() })
     };
     Ok(json!({ "groups": Question::ALL.iter().map(group).collect::<Vec<_>>() }))
+}
+
+/// One algorithm.
+#[cfg(feature = "mcp")]
+pub(crate) fn algorithm_of(name: &str) -> Outcome {
+    check_text("the name of the algorithm", name)?;
+    Ok(algorithm(find(name)?))
+}
+
+/// The names of all algorithms, each with a line about it, by the question that they answer.
+#[cfg(feature = "mcp")]
+pub(crate) fn names_of_algorithms() -> Value {
+    let named = |question: &Question| {
+        let answering = CATALOGUE.iter().filter(|entry| entry.question == *question);
+        let lines = answering.map(|entry| (entry.name.to_owned(), entry.summary.into()));
+        (question.text().to_owned(), lines.collect::<Map<String, Value>>().into())
+    };
+    Question::ALL.iter().map(named).collect::<Map<String, Value>>().into()
 }
 
 fn algorithm(entry: &Entry) -> Value {

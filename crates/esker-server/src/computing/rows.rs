@@ -59,6 +59,26 @@ pub(crate) fn rows(finished: &Finished, query: &Query, run: &Run) -> Outcome {
     Ok(json!({ "shown": shown.len(), "found": found, "rows": shown }))
 }
 
+/// The first rows of an answer by its principal column, or its largest groups.
+#[cfg(feature = "mcp")]
+pub(crate) fn ranking(finished: &Finished, most: usize, run: &Run) -> Outcome {
+    let Finished { answer, version, .. } = finished;
+    let principal = answer.columns.first();
+    if let Some(column) = principal.filter(|column| column.ranking.is_of_groups()) {
+        let mut ranked = groups(column, version, most, run)?;
+        ranked["shown"] = ranked["groups"].as_array().map_or(0, Vec::len).into();
+        return Ok(ranked);
+    }
+    let ranked = top(answer, most, run.cancel())?;
+    let rows = match principal {
+        Some(_) => ranked.iter().filter_map(|one| one.row).collect(),
+        // Edges alone.
+        None => (0..rows_of(answer).min(most)).collect::<Vec<_>>(),
+    };
+    let rows = rows.iter().map(|&row| row_json(answer, version, row)).collect::<Outcome<Vec<Value>>>()?;
+    Ok(json!({ "shown": rows.len(), "found": rows_of(answer), "rows": rows }))
+}
+
 /// The rows of some vertices, each once. Ids of no vertex, and of none of the answer, are left out.
 fn of_vertices(answer: &Answer, version: &Version, ids: &[&str], run: &Run) -> Outcome<Vec<usize>> {
     if answer.edges.is_some() {

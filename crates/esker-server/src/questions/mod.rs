@@ -7,3 +7,4 @@ pub(crate) mod scene;
 pub(crate) mod way;
 pub(crate) mod changed;
 pub(crate) mod moments;
+pub(crate) mod groups;

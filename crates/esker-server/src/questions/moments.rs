@@ -3,7 +3,9 @@
 use axum::http::StatusCode;
 use esker::Error;
 use esker::graph::{Direction, vertex};
+use esker::store::Version;
 use esker::store::windows::time_at;
+use esker::window::Times;
 use serde_json::{Value, json};
 
 use super::description::{MOMENT, known_times, moment};
@@ -29,15 +31,20 @@ pub(crate) const WINDOW: Shape = Shape::Object(&[
     ("limits", Shape::List(&Shape::Text)),
 ]);
 
+/// The times of the edges, which must be known to be times.
+pub(crate) fn expect_times(ask: &Ask<'_>, version: &Version) -> Outcome<Times> {
+    known_times(ask, version)?.ok_or_else(|| {
+        let message = "no property of the edges is known to hold times: import the graph with its times named, or \
+                       declare them";
+        Failure::refused(StatusCode::UNPROCESSABLE_ENTITY, "no_times", message)
+    })
+}
+
 /// Counts edges by steps of time.
 pub(crate) fn window(ask: &Ask<'_>) -> Outcome {
     let (version, selection) = Selecting::of_query(ask.query)?.resolve(ask.served, ask.run)?;
     let view = selection.of(&version, ask.run)?.view;
-    let Some(times) = known_times(ask, &version)? else {
-        let message = "no property of the edges is known to hold times: import the graph with its times named, or \
-                       declare them";
-        return Err(Failure::refused(StatusCode::UNPROCESSABLE_ENTITY, "no_times", message));
-    };
+    let times = expect_times(ask, &version)?;
     let Some((from, to)) = times.range else {
         let message = "there is no edge with a time";
         return Err(Failure::refused(StatusCode::UNPROCESSABLE_ENTITY, "no_times", message));

@@ -266,6 +266,7 @@ fn requests() -> Vec<(&'static str, &'static str, &'static str, Option<&'static 
         ("post", "/estimate", "/estimate", Some(r#"{"algorithm":"wcc"}"#)),
         ("get", "/diff", "/diff?from=1&to=1", None),
         ("get", "/window", "/window", None),
+        ("get", "/groups", "/groups?by=source&sum=amount&limit=3", None),
         ("post", "/runs", "/runs", Some(r#"{"algorithm":"wcc"}"#)),
         ("get", "/runs/{run}/rows", "/runs/1/rows", None),
         ("get", "/runs/{run}/histogram", "/runs/1/histogram", None),

@@ -44,6 +44,36 @@ fn weights_and_their_sums_are_exact() {
 }
 
 #[test]
+fn groups_are_those_of_the_library() {
+    let served = Served::with_parallel(ODD);
+    let groups = served.get("/groups?by=target&sum=weight").answer();
+    assert_eq!(groups["columns"], json!(["target", "sum_weight", "count"]));
+    let [b, c] = [json!("9007199254740993"), json!("9223372036854775810")];
+    let expected = json!([
+        { "target": "c", "sum_weight": c, "count": 2 },
+        { "target": "b", "sum_weight": b, "count": 1 },
+        { "target": "d", "sum_weight": 1, "count": 1 },
+    ]);
+    assert_eq!((&groups["rows"], &groups["found"]), (&expected, &json!(3)));
+    let few =
+        served.get("/groups?by=source,target&sort=count&ascending=true&limit=1&where=target!=b").answer();
+    assert_eq!(
+        (&few["rows"][0]["target"], &few["shown"], &few["found"]),
+        (&json!("d"), &json!(1), &json!(2))
+    );
+    let all = served.get("/groups?mean=weight&min=weight").answer();
+    assert_eq!((&all["rows"][0]["count"], &all["rows"][0]["min_weight"]), (&json!(4), &json!(1)));
+    for refused in ["by=nope", "sum=nope", "sort=count", "by=target&sort=nope", "reverse=true&by=source"] {
+        assert_eq!(served.get(&format!("/groups?{refused}")).status, 400, "{refused}");
+    }
+    assert_eq!(served.get("/groups?every=1h").json()["error"]["kind"], "no_times");
+    let timed = Served::of(&hub()).get("/groups?every=10m&sum=amount").answer();
+    let counts: Vec<u64> =
+        timed["rows"].as_array().expect("rows").iter().filter_map(|row| row["count"].as_u64()).collect();
+    assert!(counts.len() > 1 && counts.iter().sum::<u64>() == 23, "{timed}");
+}
+
+#[test]
 fn bins_of_whole_numbers_have_whole_limits() {
     let served = Served::with_parallel(ODD);
     let body = r#"{"algorithm":"sssp","options":{"source":"a"},"weight":"weight"}"#;
