@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ._opening import create, from_edges, import_, open, recover, restore
     from ._parts import PartView
     from ._progress import Progress
-    from ._reports import Backup, Difference, DifferenceTable, ImportReport, Recovery, SyncReport, Version
+    from ._reports import Backup, Comparison, Difference, DifferenceTable, ImportReport, Recovery, SyncReport, Version
     from ._result import Column, Result
     from ._streaming import EdgeStream, StreamReport, StreamState
     from ._windows import Window, Windows, WindowTable
@@ -67,6 +67,7 @@ _HOMES = {
     "ClusterChange": "_cluster",
     "ClusterStep": "_cluster",
     "Column": "_result",
+    "Comparison": "_reports",
     "CorruptError": "_errors",
     "Database": "_database",
     "Difference": "_reports",
@@ -131,6 +132,7 @@ __all__ = [
     "ClusterChange",
     "ClusterStep",
     "Column",
+    "Comparison",
     "CorruptError",
     "Database",
     "Difference",

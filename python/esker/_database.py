@@ -28,7 +28,8 @@ from ._errors import (
 )
 from ._follow import Follow, started
 from ._graph import Graph
-from ._reports import Backup, Difference, DifferenceTable, ImportReport, SyncReport, Version, Versions, read_report
+from ._parts import PartView
+from ._reports import Backup, Comparison, Difference, DifferenceTable, ImportReport, SyncReport, Version, Versions, read_report
 from ._result import Result
 from ._selectors import At, Path, database_path, expect_path_exists, path_text, read_settings, schema_items, selector
 from ._settings import (
@@ -47,7 +48,7 @@ from ._settings import (
 from ._streaming import EdgeStream
 from ._streaming import started as streaming
 from ._syncing import synced
-from ._windows import Copies, Time, Window, Windows, WindowTable, length_text, moving_window, of_window, on_versions, series
+from ._windows import Copies, Time, Window, Windows, WindowTable, compared, length_text, moving_window, of_window, on_versions, series
 
 
 class Database:
@@ -371,6 +372,33 @@ class Database:
         if not numbers:
             raise InvalidError(f"the first version, {begin}, is after the last, {end}")
         return on_versions([functools.partial(self.graph, number) for number in numbers], algorithm, top, keep_names, progress, options)
+
+    def compare(
+        self,
+        algorithm: str,
+        a: At | Graph | Window | PartView,
+        b: At | Graph | Window | PartView = "latest",
+        *,
+        progress: ProgressOption = None,
+        **options: Any,
+    ) -> Comparison:
+        """Runs an algorithm on two graphs of this database, and compares the values of each vertex.
+
+        Numbers are subtracted. Labels of groups, such as components and communities, are compared by the members of the groups: the change of a
+        vertex is 0 if its group has the same members in both graphs, and nearly 1 if it has others (the Jaccard distance).
+
+        Args:
+            algorithm: Its name.
+            a: The first graph: a version, given as for :meth:`graph`, or a graph of this database, a window or another part of one.
+            b: The second one.
+            progress: As for runs.
+            options: Those of the algorithm, ``weight`` and ``undirected``, and the settings of a run.
+
+        >>> db.compare("pagerank", 3, "latest").top(10)
+        >>> db.compare("leiden", db.window("7d", at="2024-01-08"), db.window("7d"), undirected=True).to_pandas()
+        """
+        sides = [one if isinstance(one, (Graph, Window, PartView)) else self.graph(one) for one in (a, b)]
+        return compared(sides, algorithm, progress, options)
 
     @property
     def tags(self) -> dict[str, int]:

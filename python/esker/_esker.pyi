@@ -93,6 +93,15 @@ def window_answers(
     options: list[tuple[str, str]],
     settings: dict[str, Any],
 ) -> list[Answer]: ...
+def compare_answers(
+    a: Graph,
+    a_choice: tuple[str | None, bool],
+    b: Graph,
+    b_choice: tuple[str | None, bool],
+    name: str,
+    options: list[tuple[str, str]],
+    settings: dict[str, Any],
+) -> tuple[Stream, dict[str, int]]: ...
 def version_answers(
     graphs: list[Graph],
     choice: tuple[str | None, bool],

@@ -16,7 +16,7 @@ from ._drawing import Picture
 from ._esker import count_kinds, csr, draw, ids_with_prefix, shortest_paths
 from ._features import Feature, features
 from ._result import Result
-from ._settings import Direction, Memory, memory_bytes, run_settings
+from ._settings import Direction, Memory, memory_bytes, run_settings, view_choice
 
 if TYPE_CHECKING:
     import networkx
@@ -76,15 +76,6 @@ def _expect_direction(direction: str) -> None:
         raise InvalidError(f"direction must be one of 'out', 'in', 'both', not {direction!r}")
 
 
-def _choice(weight: Any, undirected: Any) -> tuple[str | None, bool]:
-    """The edge property that is the weight, and whether directions are dropped; checked."""
-    if weight is not None and not isinstance(weight, str):
-        raise MistypedError(f"weight must be the name of an edge property, not {type(weight).__name__}")
-    if not isinstance(undirected, bool):
-        raise MistypedError(f"undirected must be True or False, not {undirected!r}")
-    return weight, undirected
-
-
 def _reading(given: dict[str, Any]) -> tuple[str | None, str | None, int | None]:
     """What is read and how it is kept, taken out of the arguments of a run; checked."""
     encoding, residency, head = given.pop("encoding", None), given.pop("residency", None), given.pop("head", None)
@@ -107,7 +98,7 @@ class _Estimates(Estimates):
     def _call(self, algorithm: Algorithm, given: dict[str, Any]) -> Estimate:
         settings = run_settings(**{name: given.pop(name) for name in ("threads", "deterministic", "memory") if name in given})
         reading = _reading(given)
-        choice = _choice(given.pop("weight", None), given.pop("undirected", False))
+        choice = view_choice(given.pop("weight", None), given.pop("undirected", False))
         texts = algorithm.texts(given, self._graph._id_text, estimating=True)
         planned = settings["memory"] is not None or reading != (None, None, None)
         *sizes, plan = self._graph._native.estimate(algorithm.name, texts, settings, choice, reading if planned else None)
@@ -278,7 +269,7 @@ class Graph(Algorithms):
         with _progress.listening(given.get("progress"), algorithm.name) as callback:
             settings = run_settings(**settings, progress=callback)
             residency = _reading(dict(given))
-            graph, choice = native_of(*_choice(given.get("weight"), given.get("undirected", False)))
+            graph, choice = native_of(*view_choice(given.get("weight"), given.get("undirected", False)))
             native = graph.run(algorithm.name, texts, settings, bool(given.get("verify")), residency, choice)
         again = None
         if "parent" in algorithm.columns:
@@ -300,7 +291,7 @@ class Graph(Algorithms):
         """The results of an algorithm on several graphs over the vertices of this one, which ``run`` computes together. Their ids are those of
         ``graphs``, by default of this one."""
         options, texts, settings = self._prepared(algorithm, given)
-        choice = _choice(given.get("weight"), given.get("undirected", False))
+        choice = view_choice(given.get("weight"), given.get("undirected", False))
         natives = run(algorithm.name, texts, run_settings(**settings, progress=None), *choice)
         of_each = itertools.repeat(self) if graphs is None else graphs
         return [Result(native, graph, algorithm.name, options, None) for native, graph in zip(natives, of_each)]

@@ -93,6 +93,56 @@ class DifferenceTable:
         return polars.DataFrame(self)
 
 
+class Comparison:
+    """How much the values of an algorithm changed from one graph to another, made by :meth:`esker.Database.compare`: a table with a row for each vertex
+    of either graph, the greatest change first.
+
+    The columns: ``vertex``; its values ``a`` and ``b``; ``change``, from ``a`` to ``b``, null where one of them is missing; ``in_a`` and ``in_b``, 1 if
+    the graph has the vertex. Libraries that read Arrow accept it.
+    """
+
+    __slots__ = ("_native", "algorithm", "changed", "missing_in_a", "missing_in_b")
+
+    def __init__(self, native: Any, algorithm: str, counts: dict[str, Any]) -> None:
+        self._native = native
+        self.algorithm: str = algorithm
+        """The name of the algorithm."""
+        self.changed: int = counts["changed"]
+        """The number of vertices whose value changed, or that one graph lacks."""
+        self.missing_in_a: int = counts["missing_in_a"]
+        """The number of vertices that only ``b`` has."""
+        self.missing_in_b: int = counts["missing_in_b"]
+        """The number of vertices that only ``a`` has."""
+
+    def __repr__(self) -> str:
+        return f"<esker.Comparison of {self.algorithm}: changed={self.changed:,}, missing_in_a={self.missing_in_a:,}, missing_in_b={self.missing_in_b:,}>"
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._native.__arrow_c_stream__(requested_schema)
+
+    def top(self, count: int = 10) -> list[tuple[Any, Any, Any, float | None]]:
+        """The first ``count`` rows, those of the greatest change: the id, both values, and the change; ``None`` for what is missing."""
+        rows = self.to_arrow().slice(0, count)
+        columns = (rows.column(name).to_pylist() for name in ("vertex", "a", "b", "change"))
+        return list(zip(*columns))
+
+    def to_arrow(self) -> pyarrow.Table:
+        """An Arrow table."""
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas data frame."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        """A Polars data frame."""
+        import polars
+
+        return polars.DataFrame(self)
+
+
 class Difference(NamedTuple):
     """The differences between two versions."""
 

@@ -183,3 +183,12 @@ def build_settings(
         "progress": progress,
         "cancel": _cancel.current(),
     }
+
+
+def view_choice(weight: Any, undirected: Any) -> tuple[str | None, bool]:
+    """The edge property that is the weight, and whether directions are dropped; checked."""
+    if weight is not None and not isinstance(weight, str):
+        raise MistypedError(f"weight must be the name of an edge property, not {type(weight).__name__}")
+    if not isinstance(undirected, bool):
+        raise MistypedError(f"undirected must be True or False, not {undirected!r}")
+    return weight, undirected

@@ -11,9 +11,10 @@ from . import _progress
 from ._algorithms import ALGORITHMS, Algorithm, Algorithms
 from ._counted import counted
 from ._errors import InvalidError, MistypedError
-from ._esker import GroupNames, version_answers, window, window_answers, window_ends, window_range, window_times
+from ._esker import GroupNames, compare_answers, version_answers, window, window_answers, window_ends, window_range, window_times
+from ._reports import Comparison
 from ._result import Result
-from ._settings import is_moment, moment_text, run_settings, time_text
+from ._settings import is_moment, moment_text, run_settings, time_text, view_choice
 
 if TYPE_CHECKING:
     import numpy
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow
 
     from ._graph import Graph
+    from ._parts import PartView
 
 #: An end of a window: a time, or a number in the unit of the times.
 Time = Union[int, str, datetime.datetime, datetime.date, "numpy.datetime64", None]
@@ -331,6 +333,22 @@ def on_versions(
                 events.append(({"version": one.version}, history.next(result)))
                 tables.append(({"version": one.version}, _rows(result, top)))
     return WindowTable(tables, events if keep_names else None)
+
+
+def compared(sides: Sequence[Graph | Window | PartView], algorithm: str, progress: Any, options: dict[str, Any]) -> Comparison:
+    """What differs between the results of an algorithm on two graphs."""
+    asked, given, plain = _asked(algorithm, options)
+    if not plain:
+        raise InvalidError("verify, encoding, residency and head have no effect on a comparison")
+    choice, views = view_choice(given.get("weight"), given.get("undirected", False)), []
+    for side in sides:
+        of_part = getattr(side, "graph", None)  # that of a window or another part
+        views.append((side._native, choice) if of_part is None else (side._native(*choice), (None, False)))
+        # The vertices that options name are in both.
+        _, texts, settings = (side if of_part is None else of_part)._prepared(asked, given)
+    with _progress.listening(progress, algorithm) as callback:
+        native, counts = compare_answers(*views[0], *views[1], asked.name, texts, run_settings(**settings, progress=callback))
+    return Comparison(native, asked.name, counts)
 
 
 def _together(graphs: list[Graph], algorithm: Algorithm, given: dict[str, Any]) -> list[Result]:

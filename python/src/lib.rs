@@ -106,5 +106,7 @@ mod _esker {
     #[pymodule_export]
     use super::watch::CancelHandle;
     #[pymodule_export]
-    use super::windows::{version_answers, window, window_answers, window_ends, window_range, window_times};
+    use super::windows::{
+        compare_answers, version_answers, window, window_answers, window_ends, window_range, window_times,
+    };
 }

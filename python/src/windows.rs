@@ -3,6 +3,7 @@
 use std::num::NonZeroU64;
 
 use esker::catalogue::find;
+use esker::compare::compare;
 use esker::computation::Computation;
 use esker::store::windows::{Combine, Copies, TimeWindow};
 use esker::versions::answers_on_versions;
@@ -11,10 +12,12 @@ use esker::window::{
     WindowSeries,
 };
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::failure::{PyFailure, PyOutcome, invalid};
 use crate::graph::{PyGraph, params};
-use crate::output::answer::PyAnswer;
+use crate::output::answer::{PyAnswer, facts_by_name};
+use crate::output::stream::PyAnswerStream;
 use crate::settings::{Settings, ViewSettings, one_of};
 use crate::watch::watched_reading;
 
@@ -303,4 +306,32 @@ pub(crate) fn version_answers(
         })?;
         Ok(answers)
     })
+}
+
+/// What differs between the answers of an algorithm on two graphs: a table, and counts by name.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn compare_answers<'py>(
+    py: Python<'py>,
+    a: &PyGraph,
+    a_choice: ViewSettings,
+    b: &PyGraph,
+    b_choice: ViewSettings,
+    name: &str,
+    options: Vec<(String, String)>,
+    settings: Settings,
+) -> PyOutcome<(PyAnswerStream, Bound<'py, PyDict>)> {
+    let (entry, params) = (find(name)?, params(options));
+    let resources = settings.resources();
+    let (run, cancel, listener) = settings.run(name)?;
+    let views = [a_choice.of(&a.view)?, b_choice.of(&b.view)?];
+    let path = views[0].version().path().to_owned();
+    let found = watched_reading(py, &cancel, listener.as_ref(), &path, || {
+        compare([&views[0], &views[1]], &run, |side| {
+            let planned = Computation::of(entry, &params).plan_beside(&views[side], &resources, &run)?;
+            Ok::<_, PyFailure>(planned.run(&run)?)
+        })
+    })?;
+    let counts = facts_by_name(py, &found.answer.facts)?;
+    Ok((PyAnswerStream::of_vertices(found.answer, &found.version), counts))
 }

@@ -232,8 +232,8 @@ impl PartialEq for Fact {
 /// The answer of one algorithm.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Answer {
-    /// The vertex of each row, ascending, if some vertices are removed. `None`: no vertex is removed, and row
-    /// `v` is vertex `v`.
+    /// The vertex of each row, if some vertices are removed: ascending, but in comparisons. `None`: no vertex
+    /// is removed, and row `v` is vertex `v`.
     pub vertices: Option<Arc<[VertexId]>>,
     /// The edge of each row, if the answer consists of edges (a spanning forest, for example).
     pub edges: Option<Vec<(VertexId, VertexId)>>,

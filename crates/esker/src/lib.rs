@@ -46,7 +46,8 @@
 //! * [`drawing`] makes pictures of a part of a graph.
 //! * [`selection`] selects edges by their properties.
 //! * [`window`] selects the edges of a range of times; [`versions`] computes answers on several versions
-//!   together; [`groups`] passes the names of groups on from one to the next.
+//!   together; [`groups`] passes the names of groups on from one to the next; [`mod@compare`]
+//!   says what differs between the answers on two graphs.
 //! * [`change`] applies files, streams and scripts of changes; [`differences`] writes the differences between
 //!   versions.
 //! * [`follow`] keeps an answer up to date as versions come.
@@ -69,6 +70,7 @@ pub mod output;
 pub mod window;
 pub mod versions;
 pub mod groups;
+pub mod compare;
 pub mod change;
 pub mod differences;
 pub mod selection;

@@ -40,6 +40,11 @@ impl VersionRows {
         Self(Arc::new(Shared { view: view.clone(), order: OnceLock::new() }))
     }
 
+    /// Rows that are the vertices of a version, in any order.
+    pub(crate) fn of_vertices(view: &View) -> Self {
+        Self(Arc::new(Shared { view: view.clone(), order: OnceLock::from(None) }))
+    }
+
     /// The view.
     pub(crate) fn view(&self) -> &View {
         &self.0.view

@@ -34,6 +34,13 @@ pub(crate) struct PyAnswerStream {
     rows: VersionRows,
 }
 
+impl PyAnswerStream {
+    /// Of an answer whose rows are vertices of a version, in any order.
+    pub(crate) fn of_vertices(answer: Answer, version: &Version) -> Self {
+        Self { answer: Arc::new(answer), rows: VersionRows::of_vertices(&version.view()) }
+    }
+}
+
 #[pymethods]
 impl PyAnswerStream {
     #[new]

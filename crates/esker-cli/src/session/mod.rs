@@ -6,5 +6,6 @@ pub(crate) mod asking;
 pub(crate) mod writing;
 pub(crate) mod storing;
 pub(crate) mod ran;
+pub(crate) mod comparing;
 pub(crate) mod feeding;
 pub(crate) mod telling;

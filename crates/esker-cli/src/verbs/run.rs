@@ -14,13 +14,14 @@ use esker::histogram::Histogram;
 use esker::output::write;
 use esker::selection::check_kinds;
 use esker::session::{Selected, Selection};
+use esker::store::manifest::VersionSelector;
 use esker::store::{Store, View};
 use esker::versions::answers_on_versions;
 use esker::window::Times;
 
 use crate::args::actual::{Actual, actual_json, actual_rows};
 use crate::args::algorithm::{PerAlgorithm, Requested, SharedArgs};
-use crate::args::at::{AtArgs, VersionRange, all_numbers, parse_range};
+use crate::args::at::{AtArgs, VersionRange, all_numbers, parse_range, parse_version};
 use crate::args::choice::{ChoiceArgs, needs_window, select};
 use crate::args::followed_rows::GroupNameArgs;
 use crate::args::importing::PolicyArgs;
@@ -32,6 +33,7 @@ use crate::args::window_args::describe;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::{self, cancel_on_signals};
 use crate::language::CommandLine;
+use crate::session::comparing::{ComparedGraphs, compared_facts, compared_rows};
 use crate::session::opening::{
     GraphArgs, INPUT_FORMAT, later_bytes_on, open_graph, open_store, refuse_reading,
 };
@@ -65,6 +67,7 @@ const SHOWN: usize = 10;
   esker run bfs web.esker --source alice --output depths.parquet
   esker run wcc web.esker --memory 2GiB --explain
   esker run leiden web.esker --as-undirected --store group
+  esker run pagerank web.esker --compare 1 latest --top 10
   esker run wcc edges.txt.gz --output - | head")]
 pub(crate) struct RunCommand {
     #[command(flatten)]
@@ -88,7 +91,7 @@ struct RunArgs {
     /// only
     #[arg(long, value_name = "N")]
     top: Option<usize>,
-    /// Write all values: .csv, .parquet, .arrow or .npy; `-` is CSV on standard output
+    /// Write all values: .csv, .json, .jsonl, .parquet, .arrow or .npy; `-` is CSV on standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Replace a file that stands there
@@ -105,6 +108,12 @@ struct RunArgs {
     /// Run on all versions
     #[arg(long, conflicts_with_all = ["at", "versions", "histogram"])]
     each_version: bool,
+    /// Run on two versions, numbers, tags or times as of --at, and show how much the value of each vertex
+    /// changed from A to B, the greatest change first; with --window, dates are the ends of two windows.
+    /// Labels of groups are compared by the members of the groups: 0 is the same group, 1 another one
+    #[arg(long, num_args = 2, value_names = ["A", "B"], value_parser = parse_version)]
+    #[arg(conflicts_with_all = ["at", "versions", "each_version", "histogram", "trials"])]
+    compare: Vec<VersionSelector>,
     #[command(flatten)]
     groups: GroupNameArgs,
     #[command(flatten)]
@@ -225,13 +234,19 @@ impl RunArgs {
     /// Writes the values of all vertices, if a file of them is asked for.
     fn write_values(&self, view: &View, answer: &Answer, cancel: Cancel) -> Outcome {
         let Some(path) = self.output.as_ref().filter(|_| !self.has_chosen_rows()) else { return Ok(()) };
-        let options = ExportOptions { overwrite: self.force, cancel, ..ExportOptions::default() };
-        write(path, view.version().ids(), answer, &options)?;
+        write(path, view.version().ids(), answer, &self.file_options(cancel))?;
         Ok(())
+    }
+
+    fn file_options(&self, cancel: Cancel) -> ExportOptions {
+        ExportOptions { overwrite: self.force, cancel, ..ExportOptions::default() }
     }
 
     /// Shows the figures or rows of the answer on each of several versions, and writes their values.
     fn run_versions(&self, requested: &Requested<Self>, cancel: &Cancel) -> Outcome {
+        if let [a, b] = &self.compare[..] {
+            return self.run_comparison(requested, [a, b], cancel);
+        }
         let [database] = &self.inputs[..] else {
             return Err(Failure::Usage("--versions and --each-version take one database".to_owned()));
         };
@@ -255,6 +270,44 @@ impl RunArgs {
         shown.finish()?;
         let taken = seconds(begin.elapsed().as_secs_f64());
         text::remark_facts(&[("versions".to_owned(), numbers.len().to_string()), ("time".to_owned(), taken)]);
+        Ok(())
+    }
+
+    /// Shows how much values changed between two versions or windows, and writes all of them.
+    fn run_comparison(
+        &self,
+        requested: &Requested<Self>,
+        ends: [&VersionSelector; 2],
+        cancel: &Cancel,
+    ) -> Outcome {
+        let Requested { entry, params, given, .. } = requested;
+        let [database] = &self.inputs[..] else {
+            return Err(Failure::Usage("--compare takes one database".to_owned()));
+        };
+        refuse_reading(database, given)?;
+        let (store, bar) = open_store(database.as_ref(), &self.resources, cancel)?;
+        bar.finish();
+        let (begin, bar) = (Instant::now(), Bar::spinner(self.is_to_stdout()));
+        let run =
+            self.resources.run(cancel, self.seed, self.deterministic, Some(bar.on_round(entry.name)))?;
+        let (weight, time) = (self.read.weight.as_deref(), self.read.time.as_deref());
+        let [a, b] = ends.map(|end| self.choice.selection(&AtArgs { at: Some(end.clone()) }, weight, time));
+        let resources = self.resources.of_run(self.deterministic);
+        let compared = ComparedGraphs::of(&store, [a?, b?], &run, |view| {
+            let planned = self.computation(entry, params).plan_beside(view, &resources, &run)?;
+            Ok(planned.run(&run)?)
+        });
+        bar.finish();
+        let (compared, format) = (compared?, self.row_format());
+        let found = &compared.found;
+        if let Some(path) = self.output.as_ref().filter(|_| !self.is_to_stdout()) {
+            write(path, found.version.ids(), &found.answer, &self.file_options(cancel.clone()))?;
+        }
+        if self.is_to_stdout() || self.top.is_some() || self.output.is_none() {
+            let count = self.top.or((!self.is_to_stdout()).then_some(SHOWN));
+            compared_rows(found, count, format)?.print(format)?;
+        }
+        text::remark_facts(&compared_facts(&compared, begin.elapsed().as_secs_f64()));
         Ok(())
     }
 
@@ -326,7 +379,7 @@ impl RunArgs {
 
     /// Whether several versions are asked for.
     fn spans_versions(&self) -> bool {
-        self.each_version || self.versions.is_some()
+        self.each_version || self.versions.is_some() || !self.compare.is_empty()
     }
 
     /// The answer of the last trial, with the median of all times, and what the first took.
@@ -433,7 +486,11 @@ impl RunArgs {
             });
         }
         let is_to_file = self.output.is_some() && !self.is_to_stdout();
-        let is_file_only = is_to_file && self.top.is_none() && !self.histogram && !spans_versions;
+        let shows_figures = spans_versions && self.compare.is_empty();
+        let is_file_only = is_to_file && self.top.is_none() && !self.histogram && !shows_figures;
+        if !self.compare.is_empty() && (entry.edges || entry.columns.is_empty()) {
+            return refuse(&format!("--compare needs a value for each vertex, and {} has none", entry.name));
+        }
         if self.rows.is_some() && is_file_only {
             return refuse("--format has no effect on --output FILE, only on the rows of --top N");
         }
@@ -447,8 +504,7 @@ impl RunArgs {
             (_, Some(_)) if !entry.has_rows() => "--output",
             _ => return Ok(()),
         };
-        let name = entry.name;
-        let figures = entry.figures.join(", ");
+        let (name, figures) = (entry.name, entry.figures.join(", "));
         Err(Failure::Usage(format!("{option} has no effect: {name} answers with figures only ({figures})")))
     }
 

@@ -10,6 +10,7 @@ mod alerts;
 mod choices;
 mod mistakes;
 mod command;
+mod comparing;
 mod first_files;
 mod follows;
 mod group_events;

@@ -1,4 +1,4 @@
-//! Writes answers to files: CSV, Parquet, Arrow IPC and NumPy arrays.
+//! Writes answers to files: CSV, JSON, Parquet, Arrow IPC and NumPy arrays.
 //!
 //! A row begins with the external id of its vertex, or with the external ids of the two ends of its edge.
 //! Removed vertices have no row. Rows are in the order of vertices, or in the order of ids if ids are dense
@@ -10,6 +10,7 @@
 
 mod rows;
 mod csv;
+mod json;
 mod table;
 mod npy;
 mod vertices;
@@ -32,6 +33,10 @@ pub use vertices::{VertexTable, vertex_properties};
 pub enum OutputFormat {
     /// Text with a header; a missing value is an empty field.
     Csv,
+    /// JSON: an array of objects; a missing value is null.
+    Json,
+    /// JSON: an object a line; a missing value is null.
+    Jsonl,
     /// Apache Parquet; a missing value is null.
     Parquet,
     /// An Arrow IPC file; a missing value is null.
@@ -49,11 +54,13 @@ impl OutputFormat {
         let plain = [".gz", ".zst", ".bz2"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
         match plain.rsplit_once('.').map(|(_, end)| end.to_ascii_lowercase()).as_deref() {
             Some("csv") => Ok(Self::Csv),
+            Some("json") => Ok(Self::Json),
+            Some("jsonl" | "ndjson") => Ok(Self::Jsonl),
             Some("parquet" | "pq") => Ok(Self::Parquet),
             Some("arrow" | "feather" | "ipc") => Ok(Self::Arrow),
             Some("npy") => Ok(Self::Npy),
             _ => Err(Error::usage(format!(
-                "cannot choose an output format for {name}: use .csv, .parquet, .arrow or .npy, or - for CSV on \
+                "cannot choose an output format for {name}: use .csv, .json, .jsonl, .parquet, .arrow or .npy, or - for CSV on \
                  standard output"
             ))),
         }
@@ -81,7 +88,7 @@ impl OutputFormat {
 /// let view = version.view();
 /// let job = Job { view: &view, run: &run, params: &params, verify: false };
 /// let answer = find("degrees")?.run(&job)?;
-/// let file = directory.path().join("degrees.csv"); // or .parquet, .arrow, .npy
+/// let file = directory.path().join("degrees.csv"); // or .json, .parquet, .arrow, .npy
 /// esker::output::write(&file, version.ids(), &answer, &ExportOptions::default())?;
 /// assert_eq!(std::fs::read_to_string(&file)?.lines().count(), 4); // a header and three rows
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -175,6 +182,8 @@ fn begin(format: OutputFormat, file: OutputFile, rows: &AnswerRows<'_>) -> Resul
     Ok(match format {
         OutputFormat::Parquet => table::parquet(file, rows)?,
         OutputFormat::Arrow => table::arrow(file, rows)?,
+        OutputFormat::Json => Box::new(json::JsonRows::begin(file, true)),
+        OutputFormat::Jsonl => Box::new(json::JsonRows::begin(file, false)),
         OutputFormat::Csv | OutputFormat::Npy => Box::new(csv::CsvRows::begin(file, rows)?),
     })
 }
@@ -187,7 +196,7 @@ fn checked<'a>(ids: &'a IdMap, answer: &'a Answer, steps: &'a [StepColumn]) -> R
     let rows = AnswerRows::new(ids, answer, steps);
     let greatest = match (&answer.edges, &answer.vertices) {
         (Some(edges), _) => edges.iter().map(|&(u, v)| u.max(v)).max(),
-        (None, vertices) => vertices.as_ref().and_then(|vertices| vertices.last().copied()),
+        (None, vertices) => vertices.as_ref().and_then(|vertices| vertices.iter().copied().max()),
     };
     if answer.columns.iter().any(|column| column.values.len() != rows.len())
         || greatest.is_some_and(|v| v as usize >= ids.num_vertices())

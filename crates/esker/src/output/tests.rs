@@ -291,6 +291,13 @@ fn a_file_of_versions_has_their_numbers() {
         text,
         "version,vertex,value\n7,0,1\n7,1,2\n18446744073709551615,0,1\n18446744073709551615,1,2\n"
     );
+    let array = String::from_utf8(written("a.json")).unwrap();
+    let array: serde_json::Value = serde_json::from_str(&array).unwrap();
+    assert_eq!(array[3], serde_json::json!({ "version": u64::MAX, "vertex": 1, "value": 2 }));
+    let lines = String::from_utf8(written("a.jsonl")).unwrap();
+    let lines: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(serde_json::Value::from(lines), array);
     let arrow = std::io::Cursor::new(written("a.arrow"));
     let mut arrow = arrow_ipc::reader::FileReader::try_new(arrow, None).unwrap();
     let second: RecordBatch = arrow.nth(1).unwrap().unwrap();
@@ -305,7 +312,7 @@ fn unwritable_answers_are_errors() {
     let error = |name: &str, columns: &[AnswerColumn]| {
         write(&place.path().join(name), &ids, &answer(columns.to_vec()), &options).unwrap_err().to_string()
     };
-    assert!(error("a.txt", &columns()).contains("use .csv, .parquet, .arrow or .npy"));
+    assert!(error("a.txt", &columns()).contains("use .csv, .json, .jsonl, .parquet, .arrow or .npy"));
     assert!(error("a.csv", &[]).contains("no values per vertex"));
     let short = [AnswerColumn { name: "x", values: Values::Count(vec![1]), ranking: Ranking::Largest }];
     assert!(error("a.csv", &short).contains("numbers of vertices differ"));

@@ -37,6 +37,7 @@ use esker_store::{Batch, Database, DatabaseOptions, Store, View};
 
 use crate::answer::{Answer, Value};
 use crate::catalogue::{Params, Resources, find};
+use crate::compare::{ComparedAnswers, compare};
 use crate::computation::{Computation, Planned};
 use crate::error::{Error, Result};
 use crate::plan::Plan;
@@ -215,6 +216,41 @@ impl Session {
     pub fn view(&self, selection: &Selection) -> Result<SessionView<'_>> {
         let version = self.source().selected(selection.selector())?;
         Ok(SessionView { session: self, selected: selection.of(&version, &self.run)? })
+    }
+
+    /// Runs an algorithm on two selections, and compares the answers vertex by vertex, as
+    /// [`compare()`] says.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let (file, path) = (directory.path().join("links.csv"), directory.path().join("web.esker"));
+    /// # std::fs::write(&file, "source,target\na,b\nb,c\n")?;
+    /// # esker::import(&file, &path)?;
+    /// use esker::{Params, Selection, Session, SessionOptions, Value};
+    ///
+    /// let session = Session::open_to_write(&path, &SessionOptions::default())?;
+    /// let mut batch = session.batch()?;
+    /// batch.add_edge("a", "c", &[])?;
+    /// session.commit(batch, "one more")?;
+    ///
+    /// let (old, new) = (Selection::version(1), Selection::latest());
+    /// let found = session.compare("degrees", &Params::default(), &old, &new)?;
+    /// let first = found.answer.key(0).to_text(found.version.ids())?;
+    /// assert_eq!((first.as_str(), found.answer.columns[2].values.get(0)), ("a", Value::Float(1.0)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Session::view`], [`SessionView::run`] and [`compare()`].
+    pub fn compare(
+        &self,
+        algorithm: &str,
+        params: &Params,
+        a: &Selection,
+        b: &Selection,
+    ) -> Result<ComparedAnswers> {
+        let views = [self.view(a)?, self.view(b)?];
+        compare([&views[0], &views[1]], &self.run, |view| Ok(views[view].run(algorithm, params)?.answer))
     }
 
     /// The handle to write with.
