@@ -26,7 +26,7 @@ from ._errors import (
     ReadOnlyError,
     UnsuitableError,
 )
-from ._follow import Follow, started
+from ._follow import Follow, OnAlert, started
 from ._graph import Graph
 from ._parts import PartView
 from ._reports import Backup, Comparison, Difference, DifferenceTable, ImportReport, SyncReport, Version, Versions, read_report
@@ -278,6 +278,10 @@ class Database:
         time_unit: Literal["s", "ms", "us", "ns"] | None = None,
         copies: Copies = "all",
         all_vertices: bool = False,
+        alert: str | None = None,
+        alert_new: bool = False,
+        min_change: float | None = None,
+        on_alert: OnAlert = None,
         threads: int | None = None,
         memory: Memory = None,
         seed: int = 0,
@@ -302,6 +306,12 @@ class Database:
             window: The length of a window, as for :meth:`window`; ``time``, ``time_unit``, ``copies`` and ``all_vertices`` as there.
             every: Moves the window when the latest edge passes the end of a step of this length; by default it moves with each version.
             every_edges: Moves the window when this number of edges has come since, in the order of their times.
+            alert: Raises an alert for each row that begins to meet a condition on its columns, such as ``"rank > 0.1 and id like 'x%'"``; once, and not
+                again until the row has ceased to meet it. Of groups, ``size`` is their number of vertices: ``"size > 1000"``. Rows of the first
+                answer that meet it raise alerts, too. See :meth:`Follow.alerts`.
+            alert_new: Raises an alert for each row that was not in the answer before, or had no value; those of the first answer are not new.
+            min_change: A value that moved by less than this since it was told last has not changed. Not together with ``resume``.
+            on_alert: Called with each alert when it is raised: by this call, and then by :meth:`Follow.poll` and iterations.
             threads: Threads; by default as many as there are processors.
             memory: Memory limit, such as ``"2GiB"``.
             seed: Seed of everything random.
@@ -311,10 +321,13 @@ class Database:
         >>> for step in db.follow("wcc"):
         ...     for vertex, old, new in step.changed:
         ...         print(step.version, vertex, old, new)
+        >>> for one in db.follow("wcc", alert="size > 1000").alerts():
+        ...     print(one["version"], one["component"], one["vertices"])
         """
         settings = {"threads": threads, "memory": memory, "seed": seed, "progress": progress}
+        raised = (alert, alert_new, min_change, on_alert)
         moving = moving_window(window, every, every_edges, time=time, time_unit=time_unit, copies=copies, all_vertices=all_vertices)
-        return started(self, algorithm, (start, resume), wait, (weight, bool(undirected)), moving, settings, options)
+        return started(self, algorithm, (start, resume), wait, (weight, bool(undirected)), moving, raised, settings, options)
 
     def versions(self) -> Versions:
         """All versions, oldest first."""

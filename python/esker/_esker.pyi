@@ -82,17 +82,32 @@ def declared_stream(database: Database) -> tuple[str, str | None, str | None, st
 def declare_stream(
     database: Database, time: str | None, unit: str | None, delay: str | None, age: str | None
 ) -> None: ...
+
+#: The property of the times, the ranges, what becomes of copies, and whether all vertices are kept.
+WindowRanges = tuple[str, list[tuple[int, int]], str, bool]
+
 def window_answers(
     graph: Graph,
-    property: str,
-    ranges: list[tuple[int, int]],
-    copies: str,
-    all_vertices: bool,
+    windows: WindowRanges,
     choice: tuple[str | None, bool],
     name: str,
     options: list[tuple[str, str]],
     settings: dict[str, Any],
 ) -> list[Answer]: ...
+
+class WindowAlerts:
+    def __init__(self, graph: Graph, name: str, alerts: tuple[str | None, bool, float | None], lengths: int) -> None: ...
+
+def window_alerts(
+    graph: Graph,
+    windows: WindowRanges,
+    choice: tuple[str | None, bool],
+    name: str,
+    options: list[tuple[str, str]],
+    settings: dict[str, Any],
+    alerts: WindowAlerts,
+    first: int,
+) -> list[list[str]]: ...
 def compare_answers(
     a: Graph,
     a_choice: tuple[str | None, bool],
@@ -114,7 +129,8 @@ class Follow:
     version: int
     refused: str | None
     def keep(self) -> bool: ...
-    def next(self) -> tuple[int, list[tuple[Any, Any, Any]], bool, tuple[int, str] | None] | None: ...
+    def first_alerts(self) -> tuple[list[str], tuple[int, str] | None]: ...
+    def next(self) -> tuple[int, list[tuple[Any, Any, Any]], bool, tuple[int, str] | None, list[str]] | None: ...
     def facts(self) -> dict[str, int | float | bool]: ...
     def top(self, count: int, rows: list[tuple[Any, Any]]) -> None: ...
 
@@ -126,6 +142,7 @@ def follow(
     at: str | None,
     window: tuple[str, str | None, str | None, str | None, str, bool] | None,
     resumes: bool,
+    alerts: tuple[str | None, bool, float | None],
     settings: dict[str, Any],
 ) -> Follow: ...
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
-from typing import TYPE_CHECKING, Any, Iterator, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, NamedTuple, Optional
 
 from . import _cancel, _progress
 from ._algorithms import ALGORITHMS
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     import numpy
 
     from ._database import Database
+
+#: What is called with each alert.
+OnAlert = Optional[Callable[[Dict[str, Any]], object]]
 
 #: Seconds between two looks for a new version.
 _LOOK_EVERY = 0.02
@@ -32,6 +36,8 @@ class FollowStep(NamedTuple):
     """Whether the answer was computed anew: because that was cheaper than an update, or there is none."""
     until: numpy.datetime64 | None = None
     """The last time of the window; ``None`` without a window."""
+    alerts: list[dict[str, Any]] = []
+    """The alerts that the version raised; see :meth:`Follow.alerts`."""
 
 
 class Follow:
@@ -40,12 +46,15 @@ class Follow:
     An iteration waits for the next version, and yields what it changed.
     """
 
-    __slots__ = ("algorithm", "_native", "_wait")
+    __slots__ = ("algorithm", "first_alerts", "_native", "_wait", "_on_alert")
 
-    def __init__(self, native: Any, algorithm: str, wait: bool) -> None:
+    def __init__(self, native: Any, algorithm: str, wait: bool, on_alert: OnAlert) -> None:
         self.algorithm: str = algorithm
         """The name of the algorithm."""
-        self._native, self._wait = native, wait
+        self._native, self._wait, self._on_alert = native, wait, on_alert
+        texts, end = native.first_alerts()
+        self.first_alerts: list[dict[str, Any]] = self._raised(texts, native.version, end)
+        """The alerts of the first answer: rows that meet the condition."""
 
     @property
     def version(self) -> int:
@@ -84,12 +93,29 @@ class Follow:
         step = self._native.next()
         if step is None:
             return None
-        version, changed, recomputed, end = step
-        if end is None:
-            return FollowStep(version, changed, recomputed)
-        import numpy
+        version, changed, recomputed, end, texts = step
+        return FollowStep(version, changed, recomputed, _moment(end), self._raised(texts, version, end))
 
-        return FollowStep(version, changed, recomputed, numpy.datetime64(*end))
+    def _raised(self, texts: list[str], version: int, end: tuple[int, str] | None) -> list[dict[str, Any]]:
+        """Alerts as dictionaries, under the version and the end of its window, after they were handed over."""
+        alerts = [{**json.loads(text), "version": version} for text in texts]
+        for alert in alerts:
+            if end is not None:
+                alert["until"] = _moment(end)
+            if self._on_alert is not None:
+                self._on_alert(alert)
+        return alerts
+
+    def alerts(self) -> Iterator[dict[str, Any]]:
+        """Yields the alerts that ``alert`` and ``alert_new`` raise, first those of the first answer, and then of each version as it comes.
+
+        An alert is a dictionary as the line of ``esker follow --alert``: ``alert`` is ``"condition"`` or ``"new"``; then come the columns of the row,
+        such as ``vertex`` and ``rank``, or ``component`` and ``vertices``; ``before``, a dictionary of the values that it had, or ``None``; the
+        ``version``; and ``until``, the last time of the window, if there is one.
+        """
+        yield from self.first_alerts
+        for step in self:
+            yield from step.alerts
 
     def __iter__(self) -> Iterator[FollowStep]:
         return self
@@ -106,6 +132,25 @@ class Follow:
         return f"<esker.Follow of {self.algorithm} at version {self.version}>"
 
 
+def _moment(end: tuple[int, str] | None) -> numpy.datetime64 | None:
+    if end is None:
+        return None
+    import numpy
+
+    return numpy.datetime64(*end)
+
+
+def checked_alerts(alert: Any, alert_new: Any, min_change: Any) -> tuple[str | None, bool, float | None]:
+    """What raises alerts, checked."""
+    if alert is not None and not isinstance(alert, str):
+        raise MistypedError(f"alert must be a condition such as 'rank > 0.1', not {type(alert).__name__}")
+    if not isinstance(alert_new, bool):
+        raise MistypedError(f"alert_new must be True or False, not {alert_new!r}")
+    if min_change is not None and (isinstance(min_change, bool) or not hasattr(min_change, "__float__")):
+        raise MistypedError(f"min_change must be a number, not {type(min_change).__name__}")
+    return alert, alert_new, None if min_change is None else float(min_change)
+
+
 def started(
     database: Database,
     algorithm: str,
@@ -113,6 +158,7 @@ def started(
     wait: bool,
     choice: tuple[str | None, bool],
     window: tuple[Any, ...] | None,
+    alerts: tuple[Any, Any, Any, Any],
     settings: dict[str, Any],
     options: dict[str, Any],
 ) -> Follow:
@@ -120,6 +166,14 @@ def started(
     start, resume = begin
     if resume and start is not None:
         raise InvalidError("start names a version to begin with, and resume begins with the version of a state: give one of them")
+    *raised, on_alert = alerts
+    rule = checked_alerts(*raised)
+    if on_alert is not None and not callable(on_alert):
+        raise MistypedError(f"on_alert must be callable, not {type(on_alert).__name__}")
+    if on_alert is not None and rule[0] is None and not rule[1]:
+        raise InvalidError("on_alert has no effect without alerts: alert and alert_new raise them")
+    if resume and rule[2] is not None:
+        raise InvalidError("a state does not hold what was told last: give resume or min_change")
     if not isinstance(algorithm, str):
         raise MistypedError(f"algorithm must be a string, not {type(algorithm).__name__}")
     found = next((one for one in ALGORITHMS.values() if algorithm in (one.name, one.method)), None)
@@ -133,5 +187,5 @@ def started(
     texts = found.texts(options, database.graph(start)._existing_id_text)
     native = database._created()
     with _progress.listening(settings.pop("progress"), found.name) as callback:
-        made = follow(native, found.name, texts, choice, wanted, window, bool(resume), run_settings(**settings, progress=callback))
-    return Follow(made, found.name, wait)
+        made = follow(native, found.name, texts, choice, wanted, window, bool(resume), rule, run_settings(**settings, progress=callback))
+    return Follow(made, found.name, wait, on_alert)

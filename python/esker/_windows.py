@@ -11,7 +11,8 @@ from . import _progress
 from ._algorithms import ALGORITHMS, Algorithm, Algorithms
 from ._counted import counted
 from ._errors import InvalidError, MistypedError
-from ._esker import GroupNames, compare_answers, version_answers, window, window_answers, window_ends, window_range, window_times
+from ._esker import GroupNames, WindowAlerts, compare_answers, version_answers, window, window_alerts, window_answers, window_ends, window_range, window_times
+from ._follow import checked_alerts
 from ._reports import Comparison
 from ._result import Result
 from ._settings import is_moment, moment_text, run_settings, time_text, view_choice
@@ -132,6 +133,10 @@ class _Stream:
 
     def window(self, length: str | None, until: str | None = None, end: int | None = None) -> Window:
         return Window(self, *window_range(self.times, length, until, end))
+
+    def ranges(self, windows: list[Window]) -> tuple[str, list[tuple[int, int]], Copies, bool]:
+        """The ranges of some windows, and what they share."""
+        return self.times[0], [window._range for window in windows], self.copies, self.all_vertices
 
     def moment(self, time: int) -> numpy.datetime64:
         import numpy
@@ -267,13 +272,57 @@ class Windows:
         stream = self._stream
 
         def run(name: str, texts: Any, settings: Any, weight: str | None, undirected: bool) -> Any:
-            ranges, copies = [window._range for window in windows], stream.copies
-            choice = weight, undirected
-            return window_answers(
-                stream.graph._native, stream.times[0], ranges, copies, stream.all_vertices, choice, name, texts, settings
-            )
+            return window_answers(stream.graph._native, stream.ranges(windows), (weight, undirected), name, texts, settings)
 
         return stream.graph._call_on_several(run, algorithm, given)
+
+    def alerts(
+        self,
+        algorithm: str,
+        alert: str | None = None,
+        *,
+        alert_new: bool = False,
+        min_change: float | None = None,
+        progress: Any = None,
+        **options: Any,
+    ) -> Iterator[dict[str, Any]]:
+        """Yields the alerts that an algorithm raises on one window after another, those of each length by itself.
+
+        Args:
+            algorithm: Its name.
+            alert: Raises an alert for each row that begins to meet a condition on its columns, as for :meth:`esker.Database.follow`.
+            alert_new: Raises an alert for each row that was not in the answer of the window before; those of the first window are not new.
+            min_change: A value that moved by less than this since it was told last has not changed.
+            progress: As for runs; a stage is some successive windows.
+            options: Those of the algorithm.
+
+        Returns:
+            Dictionaries as those of :meth:`esker.Follow.alerts`: ``until`` is the last time of the window, and ``length`` its length.
+
+        >>> for one in db.rolling("1h", every="15m").alerts("degrees", "degree > 100"):
+        ...     print(one["until"], one["vertex"], one["degree"])
+        """
+        asked, given, plain = _asked(algorithm, options)
+        if not plain:
+            raise InvalidError("verify, encoding, residency and head have no effect on alerts")
+        state = WindowAlerts(self._stream.graph._native, asked.name, checked_alerts(alert, alert_new, min_change), len(self._lengths))
+        return self._alerts(state, asked, given, progress)
+
+    def _alerts(self, state: Any, asked: Algorithm, given: dict[str, Any], progress: Any) -> Iterator[dict[str, Any]]:
+        stream, graph = self._stream, self._stream.graph
+        _, texts, settings = graph._prepared(asked, given)
+        choice = view_choice(given.get("weight"), given.get("undirected", False))
+        with _progress.listening(progress, asked.name) as callback:
+            for start in range(0, len(self), _AT_ONCE):
+                some = [self[index] for index in range(start, min(start + _AT_ONCE, len(self)))]
+                if callback is not None:
+                    callback(str(some[0].until), start / len(self), None, 0, start, len(self))
+                run = run_settings(**settings, progress=None)
+                raised = window_alerts(graph._native, stream.ranges(some), choice, asked.name, texts, run, state, start)
+                for index, one, of_window in zip(range(start, len(self)), some, raised):
+                    step = {"until": one.until, "length": self._lengths[index % len(self._lengths)]}
+                    for text in of_window:
+                        yield {**json.loads(text), **step}
 
 
 class _Asked(Algorithms):

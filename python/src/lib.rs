@@ -107,6 +107,8 @@ mod _esker {
     use super::watch::CancelHandle;
     #[pymodule_export]
     use super::windows::{
-        compare_answers, version_answers, window, window_answers, window_ends, window_range, window_times,
+        PyWindowAlerts, compare_answers, version_answers, window, window_alerts, window_answers,
     };
+    #[pymodule_export]
+    use super::windows::{window_ends, window_range, window_times};
 }

@@ -2,15 +2,20 @@
 
 use std::num::NonZeroU64;
 
+use esker::alert::{Alert, AlertRule, SeriesAlerts};
+use esker::answer::Answer;
 use esker::catalogue::find;
 use esker::compare::compare;
 use esker::computation::Computation;
+use esker::graph::Cancel;
+use esker::store::View;
 use esker::store::windows::{Combine, Copies, TimeWindow};
 use esker::versions::answers_on_versions;
 use esker::window::{
     Alignment, ClosedEnd, EpochUnit, MovingWindow, Span, Step, TimePoint, Times, WindowJob, WindowRules,
     WindowSeries,
 };
+use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -220,6 +225,79 @@ impl MovingText {
     }
 }
 
+/// What raises alerts, as a tuple.
+#[derive(FromPyObject)]
+pub(crate) struct AlertText {
+    #[pyo3(item(0))]
+    condition: Option<String>,
+    #[pyo3(item(1))]
+    new_rows: bool,
+    #[pyo3(item(2))]
+    pub(crate) min_change: Option<f64>,
+}
+
+impl AlertText {
+    /// The rule; `None` if nothing raises alerts.
+    pub(crate) fn rule(&self) -> PyOutcome<Option<AlertRule>> {
+        let condition = self.condition.as_deref().map(|text| text.parse().or_else(invalid)).transpose()?;
+        let Self { new_rows, min_change, .. } = *self;
+        let rule = AlertRule { condition, new_rows, min_change };
+        Ok((rule.condition.is_some() || new_rows).then_some(rule))
+    }
+}
+
+/// Alerts as JSON.
+pub(crate) fn alert_texts(alerts: Vec<Alert>) -> Vec<String> {
+    alerts.into_iter().map(|alert| serde_json::Value::Object(alert.to_json()).to_string()).collect()
+}
+
+/// Raises alerts of windows that follow each other, those of each length by itself.
+#[pyclass(frozen, name = "WindowAlerts", module = "esker._esker")]
+pub(crate) struct PyWindowAlerts {
+    of_lengths: Mutex<Vec<SeriesAlerts>>,
+}
+
+#[pymethods]
+impl PyWindowAlerts {
+    /// Those of an algorithm on windows of a number of lengths.
+    #[new]
+    fn new(graph: &PyGraph, name: &str, alerts: AlertText, lengths: usize) -> PyOutcome<Self> {
+        let entry = find(name)?;
+        let Some(rule) = alerts.rule()? else {
+            return invalid("nothing raises an alert: give alert, a condition, or alert_new=True");
+        };
+        let of_lengths = (0..lengths).map(|_| SeriesAlerts::new(&rule, entry, &graph.view));
+        Ok(Self { of_lengths: Mutex::new(of_lengths.collect::<Result<_, _>>()?) })
+    }
+}
+
+/// The alerts of an algorithm on each of some windows, which come after those before, as JSON. The lengths of
+/// windows take turns, and `first` is that of the first window.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn window_alerts(
+    py: Python<'_>,
+    graph: &PyGraph,
+    windows: WindowRanges,
+    choice: ViewSettings,
+    name: &str,
+    options: Vec<(String, String)>,
+    settings: Settings,
+    alerts: &PyWindowAlerts,
+    first: usize,
+) -> PyOutcome<Vec<Vec<String>>> {
+    let mut raised = Vec::new();
+    let mut of_lengths = std::mem::take(&mut *alerts.of_lengths.lock());
+    let lengths = of_lengths.len();
+    let done = windows.answers(py, graph, choice, name, options, settings, |view, answer, cancel| {
+        let of_length = &mut of_lengths[(first + raised.len()) % lengths];
+        raised.push(alert_texts(of_length.step(view, &answer, cancel)?));
+        Ok(())
+    });
+    *alerts.of_lengths.lock() = of_lengths;
+    done.map(|()| raised)
+}
+
 /// The graph of a window. `copies` is `all`, `distinct`, `count`, `sum`, `min` or `max`.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
@@ -243,37 +321,68 @@ pub(crate) fn window(
     Ok(PyGraph { view, rows: graph.rows.clone() })
 }
 
-/// The answers of an algorithm on some windows, in order: those that overlap share one reading of their
-/// edges.
+/// Windows over the times in a property, as a tuple.
+#[derive(FromPyObject)]
+pub(crate) struct WindowRanges {
+    #[pyo3(item(0))]
+    property: String,
+    #[pyo3(item(1))]
+    ranges: Vec<(i64, i64)>,
+    #[pyo3(item(2))]
+    copies: String,
+    #[pyo3(item(3))]
+    all_vertices: bool,
+}
+
+impl WindowRanges {
+    /// Hands over the answers of an algorithm, in order: windows that overlap share one reading of their
+    /// edges.
+    #[allow(clippy::too_many_arguments)]
+    fn answers(
+        self,
+        py: Python<'_>,
+        graph: &PyGraph,
+        choice: ViewSettings,
+        name: &str,
+        options: Vec<(String, String)>,
+        settings: Settings,
+        mut take: impl FnMut(&View, Answer, &Cancel) -> PyOutcome<()> + Send,
+    ) -> PyOutcome<()> {
+        let Self { property, ranges, copies, all_vertices } = self;
+        let copies = parse_copies(&copies)?;
+        let (entry, params) = (find(name)?, params(options));
+        let windows = ranges.into_iter().map(|(after, until)| TimeWindow { after, until, copies }).collect();
+        let resources = settings.resources();
+        let (run, cancel, listener) = settings.run(name)?;
+        let view = choice.of(&graph.view)?;
+        let computation = Computation::of(entry, &params);
+        let job = WindowJob { computation, resources: &resources, all_vertices };
+        watched_reading(py, &cancel, listener.as_ref(), graph.view.version().path(), || {
+            WindowSeries::answers(&view, &property, windows, &job, &run, |found| {
+                take(&view, found.answer, run.cancel())
+            })?;
+            Ok(())
+        })
+    }
+}
+
+/// The answers of an algorithm on some windows, in order.
 #[pyfunction]
-#[allow(clippy::too_many_arguments)]
 pub(crate) fn window_answers(
     py: Python<'_>,
     graph: &PyGraph,
-    property: &str,
-    ranges: Vec<(i64, i64)>,
-    copies: &str,
-    all_vertices: bool,
+    windows: WindowRanges,
     choice: ViewSettings,
     name: &str,
     options: Vec<(String, String)>,
     settings: Settings,
 ) -> PyOutcome<Vec<PyAnswer>> {
-    let copies = parse_copies(copies)?;
-    let (entry, params) = (find(name)?, params(options));
-    let windows = ranges.into_iter().map(|(after, until)| TimeWindow { after, until, copies }).collect();
-    let resources = settings.resources();
-    let (run, cancel, listener) = settings.run(name)?;
-    let view = choice.of(&graph.view)?;
-    let job = WindowJob { computation: Computation::of(entry, &params), resources: &resources, all_vertices };
-    watched_reading(py, &cancel, listener.as_ref(), graph.view.version().path(), || {
-        let mut answers = Vec::new();
-        WindowSeries::answers(&view, property, windows, &job, &run, |found| {
-            answers.push(PyAnswer::new(found.answer, &graph.rows));
-            Ok::<_, PyFailure>(())
-        })?;
-        Ok(answers)
-    })
+    let mut answers = Vec::new();
+    windows.answers(py, graph, choice, name, options, settings, |_, answer, _| {
+        answers.push(PyAnswer::new(answer, &graph.rows));
+        Ok(())
+    })?;
+    Ok(answers)
 }
 
 /// The answers of an algorithm on the first of several successive versions: on as many as are computed

@@ -201,3 +201,81 @@ def test_an_answer_on_edges_without_their_directions_is_followed():
     assert dict(follow.top(4)) in ({"a": "b", "b": "a", "c": "d", "d": "c"}, {"b": "c", "c": "b"})
     with pytest.raises(esker.UnsuitableError, match="undirected=True"):
         db.follow("matching")
+
+
+def test_alerts_are_raised_once_by_steps_iterators_and_callbacks(tmp_path):
+    db = grown(tmp_path / "g.esker")
+    called = []
+    follower = db.follow("wcc", alert="size > 3", alert_new=True, on_alert=called.append)
+    asked = db.follow("wcc", alert="size > 2", wait=False)
+    assert follower.first_alerts == [] and called == []
+    first = {"alert": "condition", "component": "a", "vertices": 3, "before": None, "version": asked.version}
+    assert asked.first_alerts == [first]
+    with db.batch() as batch:
+        batch.add_edges(["c", "x"], ["d", "y"])
+    with db.batch() as batch:
+        batch.add_edges(["e"], ["f"])
+    steps = [next(follower), next(follower)]
+    grew = {"alert": "condition", "component": "a", "vertices": 5, "before": {"vertices": 3}, "version": steps[0].version}
+    came = {"alert": "new", "component": "x", "vertices": 2, "before": None, "version": steps[0].version}
+    # The component stays beyond the threshold: it raises no second alert.
+    assert [step.alerts for step in steps] == [[grew, came], []]
+    assert called == [grew, came]
+    assert list(asked.alerts()) == [first]
+
+
+def test_alerts_go_on_from_a_state_that_was_kept(tmp_path):
+    db = grown(tmp_path / "g.esker")
+    alert = {"alert": "size > 3"}
+    follower = db.follow("wcc", **alert)
+    assert follower.keep()
+    with db.batch() as batch:
+        batch.add_edges(["c"], ["d"])
+    resumed = db.follow("wcc", resume=True, wait=False, **alert)
+    assert resumed.first_alerts == [] and [one["vertices"] for one in resumed.alerts()] == [5]
+    assert resumed.keep()
+    assert list(db.follow("wcc", resume=True, wait=False, **alert).alerts()) == []
+    # Another condition has other alerts to tell: the state is not its own.
+    other = db.follow("wcc", resume=True, wait=False, alert="size > 4")
+    assert [one["vertices"] for one in other.alerts()] == [5]
+
+
+def test_small_changes_are_left_out_until_they_add_up(tmp_path):
+    db = esker.create(tmp_path / "g.esker")
+    with db.batch() as batch:
+        batch.add_edges([0, 0], [1, 2])
+    follower = db.follow("degrees", direction="out", min_change=2, alert="degree >= 3", wait=False)
+    for target in (3, 4):
+        with db.batch() as batch:
+            batch.add_edges([0], [target])
+    steps = list(follower)
+    assert [[one for one in step.changed if one[1] is not None] for step in steps] == [[], [(0, 2, 4)]]
+    assert [[one["degree"] for one in step.alerts] for step in steps] == [[], [4]]
+    with pytest.raises(esker.InvalidError, match="min_change"):
+        follower.keep()
+
+
+def test_alerts_of_a_moving_window_name_its_end(tmp_path):
+    db = esker.create(tmp_path / "g.esker", schema={"at": "timestamp[s]"})
+    with db.batch() as batch:
+        batch.add_edges([0], [1], properties={"at": np.array([100], "datetime64[s]")})
+    follower = db.follow("degrees", direction="out", window="10s", alert="degree > 1", wait=False)
+    with db.batch() as batch:
+        batch.add_edges([0, 0], [2, 3], properties={"at": np.array([200, 201], "datetime64[s]")})
+    (alert,) = follower.alerts()
+    assert (alert["vertex"], alert["degree"], alert["until"]) == (0, 2, np.datetime64(201, "s"))
+
+
+def test_alerts_that_make_no_sense_are_refused(tmp_path):
+    db = grown(tmp_path / "g.esker")
+    for given, match in [
+        ({"alert": "nothing > 3"}, "nothing"),
+        ({"on_alert": print}, "no effect"),
+        ({"alert": "size > 3", "min_change": 1}, "least change"),
+        ({"resume": True, "min_change": 1}, "resume or min_change"),
+    ]:
+        with pytest.raises(esker.InvalidError, match=match):
+            db.follow("wcc", **given)
+    for given in {"alert": 3}, {"alert_new": 1}, {"alert_new": True, "on_alert": 3}, {"min_change": "x"}:
+        with pytest.raises(esker.MistypedError):
+            db.follow("wcc", **given)

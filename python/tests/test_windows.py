@@ -401,3 +401,24 @@ def test_what_is_left_without_vertices_is_a_graph_without_them(seed):
             whole.without(99)
         with pytest.raises(ValueError, match="name a vertex"):
             whole.without()
+
+
+def test_windows_raise_alerts_one_after_another_by_length(path):
+    with esker.create(path) as db:
+        with db.batch() as batch:
+            batch.add_edges([0, 0, 0, 0, 5], [1, 2, 3, 4, 6], properties={"at": [1, 11, 12, 13, 21]})
+        windows = db.rolling(10, every=10, time="at")
+        found = [(str(one["until"]), one["vertex"], one["degree"]) for one in windows.alerts("degrees", "degree >= 2", direction="out")]
+        ranks = [dict(window.run("degrees", direction="out").top(9)) for window in windows]
+        expected = []
+        before: dict = {}
+        for window, now in zip(windows, ranks):
+            expected += [(str(window.until), v, d) for v, d in sorted(now.items()) if d >= 2 and before.get(v, 0) < 2]
+            before = now
+        assert found == expected and len(found) == 1
+        new = list(windows.alerts("degrees", alert_new=True, direction="out"))
+        assert {one["vertex"] for one in new} >= {5, 6} and all(one["alert"] == "new" for one in new)
+        both = list(db.rolling([10, 20], every=10, time="at").alerts("degrees", "degree >= 3", direction="out"))
+        assert {one["length"] for one in both} == {"10", "20"}
+        with pytest.raises(esker.InvalidError, match="nothing raises an alert"):
+            windows.alerts("degrees")

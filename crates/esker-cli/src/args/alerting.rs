@@ -51,14 +51,9 @@ impl AlertArgs {
         })
     }
 
-    /// Who gets the alerts, for [`esker::follow::Follow::keep`]: another condition has other alerts to tell,
-    /// and so does another command that takes them. Empty without alerts.
+    /// As [`AlertRule::reader`]; empty without alerts.
     pub(crate) fn reader(&self) -> String {
-        if self.rule().is_none() {
-            return String::new();
-        }
-        let condition = self.alert.as_ref().map(Condition::text);
-        format!("alert={condition:?} new={} exec={:?}", self.alert_new, self.exec)
+        self.rule().map(|rule| rule.reader(self.exec.as_deref())).unwrap_or_default()
     }
 
     /// Whether new rows raise alerts.

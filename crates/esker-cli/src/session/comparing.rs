@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::args::choice::select;
 use crate::args::size::seconds;
 use crate::args::window_args::describe;
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
 use crate::interrupt;
 use crate::session::ran::fact_text;
 use crate::show::answer_rows::value_json;
@@ -22,7 +22,7 @@ const MISSING: &str = "missing";
 
 /// The two graphs, and what differs between their answers.
 pub(crate) struct ComparedGraphs {
-    pub(crate) sides: Vec<Selected>,
+    sides: Vec<Selected>,
     pub(crate) found: ComparedAnswers,
 }
 
@@ -49,10 +49,29 @@ impl ComparedGraphs {
         })?;
         Ok(Self { sides, found })
     }
+
+    /// Prints the first rows, or all.
+    pub(crate) fn print(&self, count: Option<usize>, format: RowFormat) -> Outcome {
+        compared_rows(&self.found, count, format)?.print(format)
+    }
+
+    /// What was compared, and how many vertices changed or are missing.
+    pub(crate) fn facts(&self, taken: f64) -> Vec<(String, String)> {
+        let mut facts = Vec::new();
+        for (name, Selected { view, times, .. }) in ["a", "b"].into_iter().zip(&self.sides) {
+            let window = times.as_ref().and_then(|times| describe(view, times));
+            let window = window.map_or_else(String::new, |window| format!(", {window}"));
+            facts.push((name.to_owned(), format!("version {}{window}", view.version().number())));
+        }
+        let counts = self.found.answer.facts.iter();
+        facts.extend(counts.map(|(name, fact)| (name.replace('_', " "), fact_text(fact))));
+        facts.push(("time".to_owned(), seconds(taken)));
+        facts
+    }
 }
 
 /// The first rows of a comparison, or all.
-pub(crate) fn compared_rows(
+fn compared_rows(
     found: &ComparedAnswers,
     count: Option<usize>,
     format: RowFormat,
@@ -75,19 +94,4 @@ pub(crate) fn compared_rows(
         rows.push(cells);
     }
     Ok(rows)
-}
-
-/// What was compared, and how many vertices changed or are missing.
-pub(crate) fn compared_facts(compared: &ComparedGraphs, taken: f64) -> Vec<(String, String)> {
-    let ComparedGraphs { sides, found } = compared;
-    let mut facts = Vec::new();
-    for (name, Selected { view, times, .. }) in ["a", "b"].into_iter().zip(sides) {
-        let window = times.as_ref().and_then(|times| describe(view, times));
-        let window = window.map_or_else(String::new, |window| format!(", {window}"));
-        facts.push((name.to_owned(), format!("version {}{window}", view.version().number())));
-    }
-    let counts = found.answer.facts.iter();
-    facts.extend(counts.map(|(name, fact)| (name.replace('_', " "), fact_text(fact))));
-    facts.push(("time".to_owned(), seconds(taken)));
-    facts
 }

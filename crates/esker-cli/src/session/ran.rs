@@ -10,11 +10,12 @@ use serde_json::json;
 
 use crate::args::resources::{bytes_read, peak_memory_bytes};
 use crate::args::window_args::window_json;
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
 use crate::interrupt;
 use crate::show::answer_rows::{UNDEFINED, fact_json, value_json};
 use crate::show::figures::{edges_name, float_text};
 use crate::show::rounding::rounded;
+use crate::show::text;
 
 /// A run that has ended.
 pub(crate) struct RanRun<'a> {
@@ -27,12 +28,18 @@ pub(crate) struct RanRun<'a> {
 }
 
 impl RanRun<'_> {
+    /// Prints the report as JSON: on standard error, and without rows, if rows are on standard output.
+    pub(crate) fn print_json(&self, top: Option<usize>, is_verified: bool, has_rows: bool) -> Outcome {
+        let report = self.to_json(top.filter(|_| !has_rows), is_verified)?;
+        if has_rows {
+            text::warn(&report.to_string());
+            return Ok(());
+        }
+        text::json(&report)
+    }
+
     /// The report as JSON, with the first rows if some are asked for.
-    pub(crate) fn to_json(
-        &self,
-        count: Option<usize>,
-        is_verified: bool,
-    ) -> Result<serde_json::Value, Failure> {
+    fn to_json(&self, count: Option<usize>, is_verified: bool) -> Result<serde_json::Value, Failure> {
         let Self { entry, view, times, answer, plan } = *self;
         let facts: serde_json::Map<_, _> =
             answer.facts.iter().map(|(name, fact)| ((*name).to_owned(), rounded(fact_json(fact)))).collect();

@@ -33,7 +33,7 @@ use crate::args::window_args::describe;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::{self, cancel_on_signals};
 use crate::language::CommandLine;
-use crate::session::comparing::{ComparedGraphs, compared_facts, compared_rows};
+use crate::session::comparing::ComparedGraphs;
 use crate::session::opening::{
     GraphArgs, INPUT_FORMAT, later_bytes_on, open_graph, open_store, refuse_reading,
 };
@@ -208,10 +208,9 @@ impl RunArgs {
         let bar = Bar::spinner(false);
         let run =
             self.resources.run(&cancel, self.seed, self.deterministic, Some(bar.on_round(entry.name)))?;
-        let answer = self.compute(&planned, &run);
+        let computed = self.compute(&planned, &run);
         bar.finish();
-        let (answer, actual) = answer?;
-        let actual = actual.after(opening);
+        let (answer, actual) = computed.map(|(answer, actual)| (answer, actual.after(opening)))?;
         planned.learn(&answer, &run);
         self.write_values(view, &answer, cancel)?;
         if self.has_chosen_rows() {
@@ -220,7 +219,8 @@ impl RunArgs {
         if self.json {
             let mut report = planned.to_json(&CommandLine)?;
             report["actual"] = actual_json(plan, view, &resources, &run, &actual);
-            self.print_json(&RanRun { entry, view, times: times.as_ref(), answer: &answer, plan: &report })?;
+            let ran = RanRun { entry, view, times: times.as_ref(), answer: &answer, plan: &report };
+            ran.print_json(self.top, self.verify, self.is_to_stdout())?;
         } else {
             self.print(entry, view, times.as_ref(), &answer)?;
             if self.access.explain {
@@ -280,34 +280,32 @@ impl RunArgs {
         ends: [&VersionSelector; 2],
         cancel: &Cancel,
     ) -> Outcome {
-        let Requested { entry, params, given, .. } = requested;
         let [database] = &self.inputs[..] else {
             return Err(Failure::Usage("--compare takes one database".to_owned()));
         };
-        refuse_reading(database, given)?;
+        refuse_reading(database, &requested.given)?;
         let (store, bar) = open_store(database.as_ref(), &self.resources, cancel)?;
         bar.finish();
-        let (begin, bar) = (Instant::now(), Bar::spinner(self.is_to_stdout()));
+        let (begin, entry, bar) = (Instant::now(), requested.entry, Bar::spinner(self.is_to_stdout()));
         let run =
             self.resources.run(cancel, self.seed, self.deterministic, Some(bar.on_round(entry.name)))?;
         let (weight, time) = (self.read.weight.as_deref(), self.read.time.as_deref());
         let [a, b] = ends.map(|end| self.choice.selection(&AtArgs { at: Some(end.clone()) }, weight, time));
         let resources = self.resources.of_run(self.deterministic);
         let compared = ComparedGraphs::of(&store, [a?, b?], &run, |view| {
-            let planned = self.computation(entry, params).plan_beside(view, &resources, &run)?;
-            Ok(planned.run(&run)?)
+            let params = requested.params_on(view.version(), &run)?;
+            Ok(self.computation(entry, &params).plan_beside(view, &resources, &run)?.run(&run)?)
         });
         bar.finish();
-        let (compared, format) = (compared?, self.row_format());
-        let found = &compared.found;
-        if let Some(path) = self.output.as_ref().filter(|_| !self.is_to_stdout()) {
+        let (compared, is_to_stdout) = (compared?, self.is_to_stdout());
+        if let Some(path) = self.output.as_ref().filter(|_| !is_to_stdout) {
+            let found = &compared.found;
             write(path, found.version.ids(), &found.answer, &self.file_options(cancel.clone()))?;
         }
-        if self.is_to_stdout() || self.top.is_some() || self.output.is_none() {
-            let count = self.top.or((!self.is_to_stdout()).then_some(SHOWN));
-            compared_rows(found, count, format)?.print(format)?;
+        if is_to_stdout || self.top.is_some() || self.output.is_none() {
+            compared.print(self.top.or((!is_to_stdout).then_some(SHOWN)), self.row_format())?;
         }
-        text::remark_facts(&compared_facts(&compared, begin.elapsed().as_secs_f64()));
+        text::remark_facts(&compared.facts(begin.elapsed().as_secs_f64()));
         Ok(())
     }
 
@@ -506,14 +504,5 @@ impl RunArgs {
         };
         let (name, figures) = (entry.name, entry.figures.join(", "));
         Err(Failure::Usage(format!("{option} has no effect: {name} answers with figures only ({figures})")))
-    }
-
-    fn print_json(&self, ran: &RanRun<'_>) -> Outcome {
-        let report = ran.to_json(self.top.filter(|_| !self.is_to_stdout()), self.verify)?;
-        if self.is_to_stdout() {
-            text::warn(&report.to_string());
-            return Ok(());
-        }
-        text::json(&report)
     }
 }

@@ -19,6 +19,15 @@ pub struct AlertRule {
     pub min_change: Option<f64>,
 }
 
+impl AlertRule {
+    /// Who gets the alerts, for [`Follow::keep`](crate::follow::Follow::keep): another condition has other
+    /// alerts to tell, and so has another taker of them, such as a command.
+    pub fn reader(&self, taker: Option<&str>) -> String {
+        let condition = self.condition.as_ref().map(Condition::text);
+        format!("alert={condition:?} new={} exec={taker:?}", self.new_rows)
+    }
+}
+
 /// Why an alert was raised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AlertReason {
