@@ -9,7 +9,8 @@ use esker::window::Times;
 use serde_json::json;
 
 use crate::args::resources::{bytes_read, peak_memory_bytes};
-use crate::args::window_args::window_json;
+use crate::args::size::{bytes, counted, rate, seconds};
+use crate::args::window_args::{describe, window_json};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt;
 use crate::show::answer_rows::{UNDEFINED, fact_json, value_json};
@@ -89,8 +90,43 @@ fn further(answer: &Answer, ranked: &TopVertex) -> impl Iterator<Item = (&'stati
     ranked.row.into_iter().flat_map(move |row| others.clone().map(move |one| (one.name, one.values.get(row))))
 }
 
+/// What a run says on standard error, after some figures.
+pub(crate) fn run_facts(
+    entry: &Entry,
+    view: &View,
+    times: Option<&Times>,
+    answer: &Answer,
+    figures: &[(&'static str, Fact)],
+) -> Vec<(String, String)> {
+    let mut facts: Vec<_> =
+        figures.iter().map(|(name, fact)| ((*name).to_owned(), fact_text(fact))).collect();
+    let mut fact = |name: &str, value: String| facts.push((name.to_owned(), value));
+    let vertices =
+        answer.vertices.as_ref().map_or(view.version().num_vertices(), |vertices| vertices.len()) as u64;
+    let edges = match view.drops_directions() {
+        true => {
+            let edges = counted(view.num_edges(), "directed edge", "directed edges");
+            format!("{edges} read as undirected")
+        }
+        false => counted(view.num_edges(), "edge", "edges"),
+    };
+    let (version, vertices) = (view.version().number(), counted(vertices, "vertex", "vertices"));
+    fact("graph", format!("{vertices}, {edges}, version {version}"));
+    if let Some(window) = times.and_then(|times| describe(view, times)) {
+        fact("window", window);
+    }
+    if let Some(weight) = describe_weight(entry, view) {
+        fact("weight", weight);
+    }
+    fact("rounds", answer.rounds.to_string());
+    let rate = rate(answer.arcs as f64, answer.seconds, "edges");
+    fact("time", format!("{}, {rate}", seconds(answer.seconds)));
+    fact("memory", peak_memory_bytes().map_or_else(|| "unknown".to_owned(), bytes));
+    facts
+}
+
 /// What a run made of the weights of edges; `None` if it had none and needed none.
-pub(crate) fn describe_weight(entry: &Entry, view: &View) -> Option<String> {
+fn describe_weight(entry: &Entry, view: &View) -> Option<String> {
     let unread = |weight: &PropertyRecord| match entry.reads.weights {
         WeightReads::Never => format!("{}, which {} does not read", weight.name, entry.name),
         _ => format!("{0}, which {1} reads only with --weight {0}", weight.name, entry.name),

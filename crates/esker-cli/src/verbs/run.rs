@@ -27,9 +27,8 @@ use crate::args::followed_rows::GroupNameArgs;
 use crate::args::importing::PolicyArgs;
 use crate::args::reading::ReadArgs;
 use crate::args::residency::{AccessArgs, explain};
-use crate::args::resources::{ResourceArgs, peak_memory_bytes};
-use crate::args::size::{bytes, counted, rate, seconds};
-use crate::args::window_args::describe;
+use crate::args::resources::ResourceArgs;
+use crate::args::size::seconds;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::{self, cancel_on_signals};
 use crate::language::CommandLine;
@@ -37,7 +36,7 @@ use crate::session::comparing::ComparedGraphs;
 use crate::session::opening::{
     GraphArgs, INPUT_FORMAT, later_bytes_on, open_graph, open_store, refuse_reading,
 };
-use crate::session::ran::{RanRun, describe_weight, fact_text};
+use crate::session::ran::{RanRun, run_facts};
 use crate::session::storing::StoreArgs;
 use crate::show::answer_rows::answer_rows;
 use crate::show::figures::GraphSize;
@@ -407,34 +406,11 @@ impl RunArgs {
             answer_rows(view.version(), answer, Some(self.top.unwrap_or(SHOWN)), self.row_format())?
                 .print(self.row_format())?;
         }
-        let is_figures = is_shown && !entry.has_rows();
-        let facts = if is_figures { &[] } else { answer.facts.as_slice() };
-        let mut facts: Vec<_> =
-            facts.iter().map(|(name, fact)| ((*name).to_owned(), fact_text(fact))).collect();
-        let mut fact = |name: &str, value: String| facts.push((name.to_owned(), value));
-        let vertices =
-            answer.vertices.as_ref().map_or(view.version().num_vertices(), |vertices| vertices.len()) as u64;
-        let edges = match view.drops_directions() {
-            true => {
-                let edges = counted(view.num_edges(), "directed edge", "directed edges");
-                format!("{edges} read as undirected")
-            }
-            false => counted(view.num_edges(), "edge", "edges"),
-        };
-        let (version, vertices) = (view.version().number(), counted(vertices, "vertex", "vertices"));
-        fact("graph", format!("{vertices}, {edges}, version {version}"));
-        if let Some(window) = times.and_then(|times| describe(view, times)) {
-            fact("window", window);
-        }
-        if let Some(weight) = describe_weight(entry, view) {
-            fact("weight", weight);
-        }
-        fact("rounds", answer.rounds.to_string());
-        let rate = rate(answer.arcs as f64, answer.seconds, "edges");
-        fact("time", format!("{}, {rate}", seconds(answer.seconds)));
-        fact("memory", peak_memory_bytes().map_or_else(|| "unknown".to_owned(), bytes));
+        // Figures that are rows are no facts, too.
+        let figures = if is_shown && !entry.has_rows() { &[] } else { answer.facts.as_slice() };
+        let mut facts = run_facts(entry, view, times, answer, figures);
         if self.verify {
-            fact("verified", "yes".to_owned());
+            facts.push(("verified".to_owned(), "yes".to_owned()));
         }
         text::remark_facts(&facts);
         Ok(())
