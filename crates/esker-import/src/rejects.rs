@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use esker_format::io::{Cursor, Disk, File, Files, RealDisk, parent};
+use esker_format::io::{Cursor, Disk, File, Files, RealDisk, expect_outside_databases, parent};
 use esker_format::{Error, Result};
 use esker_graph::Message;
 use parking_lot::{Condvar, Mutex};
@@ -239,5 +239,5 @@ fn check_place(path: &Path, database: &Path, inputs: &[String]) -> Result<()> {
         let reason = format!("{} lies in the database itself: name a file elsewhere", path.display());
         return Err(Error::usage(reason));
     }
-    Ok(())
+    expect_outside_databases(&RealDisk, path)
 }

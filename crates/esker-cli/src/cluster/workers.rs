@@ -8,7 +8,7 @@ use clap::Args;
 use esker::graph::Cancel;
 use esker::import::read::input::{Input, expand};
 use esker::store::format::DatabaseId;
-use esker::store::io::{Cursor, Disk, Files, RealDisk, parent};
+use esker::store::io::{Cursor, Disk, Files, RealDisk, expect_outside_databases, parent};
 use esker::store::manifest::VersionSelector;
 use esker::store::{Error, ErrorKind};
 use esker_cluster::disk::job::MEMORY_BYTES_MIN;
@@ -194,6 +194,7 @@ pub(super) fn with_output<T>(
     if path == Path::new("-") {
         return write(&mut BufWriter::new(std::io::stdout().lock()));
     }
+    expect_outside_databases(&RealDisk, path)?;
     let exists = || Error::Exists(format!("{} exists: give another name", path.display()).into());
     if RealDisk.look(path)?.is_some() {
         return Err(exists().into());

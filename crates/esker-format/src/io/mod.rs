@@ -21,6 +21,7 @@ mod threads;
 #[cfg(target_os = "linux")]
 mod uring;
 mod cursor;
+mod outside;
 mod locks;
 mod real;
 #[cfg(unix)]
@@ -45,6 +46,7 @@ pub use frames::DIRECT_BYTES;
 pub use frames::Frame;
 pub use map::Map;
 pub(crate) use mapped::MappedFile;
+pub use outside::expect_outside_databases;
 pub use paging::{PagedHeap, Paging};
 #[cfg(unix)]
 pub use private::{read_private, write_private};

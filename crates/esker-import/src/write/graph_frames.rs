@@ -11,6 +11,7 @@ use arrow_array::builder::{
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Int32Type, Int64Type};
 use arrow_schema::{DataType, Field, Schema};
+use esker_format::io::expect_outside_databases;
 use esker_format::{ElementType, Error, LogicalType, PropertyRecord, Result};
 use esker_layers::property::PropertyValue;
 
@@ -88,6 +89,7 @@ impl<'o> Folders<'o> {
     /// If the path is a file, a folder exists and is not to be replaced, or has files that an export does not
     /// replace.
     fn make(path: &Path, options: &'o ExportOptions) -> Result<Self> {
+        expect_outside_databases(options.disk.as_ref(), path)?;
         let mut folders = Self { options, made: Vec::new() };
         for folder in [path.to_owned(), path.join("vertices"), path.join("edges")] {
             let shown = folder.display();

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use esker_format::io::{Cursor, Disk, File, Lock, parent};
+use esker_format::io::{Cursor, Disk, File, Lock, expect_outside_databases, parent};
 use esker_format::{Error, Result};
 use esker_graph::{Setting, message};
 
@@ -55,6 +55,7 @@ impl OutputFile {
                 out => Box::new(out),
             }
         } else {
+            expect_outside_databases(output.disk.as_ref(), path)?;
             output.check_free()?;
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             remove_leftovers(output.disk.as_ref(), path, &name);

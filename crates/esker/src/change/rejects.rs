@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use esker_store::format::io::{RealDisk, expect_outside_databases};
 use esker_store::{Error, Result};
 
 use super::feed_policy::FedEdge;
@@ -32,6 +33,7 @@ impl Rejects {
                 path.display()
             )));
         }
+        expect_outside_databases(&RealDisk, path)?;
         let file = File::options().append(true).create(true).open(path).map_err(failed)?;
         let is_new = file.metadata().map_err(failed)?.len() == 0;
         let mut rejects = Self { path: path.to_owned(), writer: csv::Writer::from_writer(file) };
