@@ -25,12 +25,18 @@ pub(crate) struct AlgorithmArgs {
     as_undirected: bool,
 }
 
+/// Commands that answer questions without an algorithm.
+const QUESTIONS: [&str; 7] = ["degree", "edges", "get", "neighbors", "path", "subgraph", "vertices"];
+
 impl AlgorithmArgs {
     /// The entry of an algorithm, and its options, checked.
     pub(crate) fn of(&self, algorithm: &str) -> Result<(&'static Entry, Params), Failure> {
         let entry = find(algorithm).map_err(|error| match Path::new(algorithm).exists() {
             true => Failure::Usage(format!(
                 "{algorithm} is a file, not an algorithm: the algorithm comes first, then the database"
+            )),
+            false if QUESTIONS.contains(&algorithm) => Failure::Usage(format!(
+                "{algorithm} is a command of its own, not an algorithm: see `esker {algorithm} --help`"
             )),
             false => error.into(),
         })?;

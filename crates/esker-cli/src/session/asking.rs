@@ -124,6 +124,23 @@ impl Asked {
         self.edges.direction
     }
 
+    /// The direction that was given, else the usual one.
+    ///
+    /// # Errors
+    /// One was given, but edges have no direction.
+    pub(crate) fn direction_or(
+        &self,
+        given: Option<DirectionArg>,
+        usual: DirectionArg,
+    ) -> Result<DirectionArg, Failure> {
+        match given {
+            Some(_) if !self.version.is_directed() => Err(Failure::Usage(
+                "--direction has no effect: the edges of an undirected graph have no direction".to_owned(),
+            )),
+            given => Ok(given.unwrap_or(usual)),
+        }
+    }
+
     /// The vertex with an id.
     pub(crate) fn vertex(&self, id: &str) -> Result<VertexId, Failure> {
         Ok(self.version.find_vertex(id, &self.run)?)
@@ -153,10 +170,9 @@ impl Asked {
 }
 
 /// `--direction`: which edges of a vertex count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DirectionArg {
     /// Those that leave it.
-    #[default]
     Out,
     /// Those that arrive.
     In,

@@ -24,9 +24,9 @@ pub(crate) struct DegreeCommand {
     vertices: Vec<String>,
     #[command(flatten)]
     ids: IdsFromArg,
-    /// Which edges the distribution counts; those of an undirected graph have no direction
-    #[arg(long, value_enum, default_value_t, conflicts_with_all = ["vertices", "ids_from"])]
-    direction: DirectionArg,
+    /// Which edges the distribution counts, of a directed graph [default: out]
+    #[arg(long, value_enum, conflicts_with_all = ["vertices", "ids_from"])]
+    direction: Option<DirectionArg>,
 }
 
 impl DegreeCommand {
@@ -52,7 +52,7 @@ impl DegreeCommand {
 
     fn distribution(&self, asked: &Asked) -> Result<Histogram, Failure> {
         let version = &asked.version;
-        let directions = match self.direction {
+        let directions = match asked.direction_or(self.direction, DirectionArg::Out)? {
             _ if !version.is_directed() => &[Direction::Out][..],
             DirectionArg::Out => &[Direction::Out],
             DirectionArg::In => &[Direction::In],

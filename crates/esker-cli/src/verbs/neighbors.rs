@@ -30,9 +30,9 @@ pub(crate) struct NeighborsCommand {
     vertices: Vec<String>,
     #[command(flatten)]
     ids: IdsFromArg,
-    /// Which edges to list; those of an undirected graph have no direction
-    #[arg(long, value_enum, default_value_t)]
-    direction: DirectionArg,
+    /// Which edges to list, of a directed graph [default: out]
+    #[arg(long, value_enum)]
+    direction: Option<DirectionArg>,
     #[command(flatten)]
     measures: MeasureArgs,
     #[command(flatten)]
@@ -63,7 +63,8 @@ impl NeighborsCommand {
             return Err(Failure::Usage(message.to_owned()));
         }
         let asked = self.subject.open()?;
-        let (graph, run, reach) = (asked.graph(), &asked.run, self.direction.reach());
+        let reach = asked.direction_or(self.direction, DirectionArg::Out)?.reach();
+        let (graph, run) = (asked.graph(), &asked.run);
         let vertices = asked.vertices(&self.ids.after(&self.vertices, |id| asked.vertex(id).is_ok())?)?;
         if !measures.is_empty() {
             let (columns, row) = measure_edges(graph, &vertices, reach, &measures, run)?;

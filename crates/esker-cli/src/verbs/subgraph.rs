@@ -5,7 +5,7 @@ use esker::local::{between, within};
 
 use crate::args::selecting::IdsFromArg;
 use crate::args::size::counted;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::session::asking::{AskArgs, DirectionArg};
 use crate::show::text;
 
@@ -25,16 +25,21 @@ pub(crate) struct SubgraphCommand {
     /// Also vertices at most this many steps away
     #[arg(long, value_name = "STEPS", default_value_t = 0)]
     radius: usize,
-    /// The edges that lead to them
-    #[arg(long, value_enum, default_value = "both", requires = "radius")]
-    direction: DirectionArg,
+    /// The edges that lead to them, of a directed graph [default: both]
+    #[arg(long, value_enum, requires = "radius")]
+    direction: Option<DirectionArg>,
 }
 
 impl SubgraphCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
+        if self.radius == 0 && self.direction.is_some() {
+            let reason = "--direction has no effect with --radius 0, which takes no steps";
+            return Err(Failure::Usage(reason.to_owned()));
+        }
         let asked = self.ask.open()?;
+        let direction = asked.direction_or(self.direction, DirectionArg::Both)?;
         let (graph, run) = (asked.graph(), &asked.run);
-        let reach = if self.radius == 0 { DirectionArg::Out } else { self.direction }.reach();
+        let reach = if self.radius == 0 { DirectionArg::Out } else { direction }.reach();
         let vertices = within(
             graph,
             &asked.vertices(&self.ids.after(&self.vertices, |id| asked.vertex(id).is_ok())?)?,

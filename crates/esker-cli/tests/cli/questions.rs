@@ -320,3 +320,39 @@ fn a_property_that_is_called_like_a_column_of_groups_has_another_name() {
     place.ok("import one.csv one.esker --no-weight --schema w:i64");
     assert_eq!(place.ok("edges one.esker --min w --format csv"), "min_w\n\"\"\n");
 }
+
+/// Each was ignored, or told something untrue.
+#[test]
+fn questions_say_what_has_no_effect_and_why_nothing_is_left() {
+    let place = Place::new();
+    place.file("e.csv", "src,dst,amount\na,b,1e308\na,c,1e308\na,d,1e308\n");
+    place.ok("import e.csv g.esker --property amount");
+    place.ok("import e.csv u.esker --undirected");
+    assert!(place.ok("edges g.esker --mean amount --format csv").contains("1e+308"));
+    place.fails(2, "edges g.esker --sum amount", "a sum of \"amount\" does not fit in a float");
+    for line in [
+        "degree u.esker --direction in",
+        "neighbors u.esker a --direction both",
+        "subgraph u.esker a --radius 1 --direction out",
+    ] {
+        place.fails(2, line, "--direction has no effect: the edges of an undirected graph have no direction");
+    }
+    place.fails(2, "subgraph g.esker a --radius 0 --direction out", "--radius 0, which takes no steps");
+    place.ok("subgraph g.esker a --radius 1 --direction out");
+    for (choice, told) in [
+        ("--what-if-without a", "No edge is left beside those of the vertices that are left out"),
+        ("--where amount<1", "No edge meets the conditions"),
+        (
+            "--where amount<1 --what-if-without a",
+            "No edge meets the conditions beside those of the vertices that are left out",
+        ),
+    ] {
+        let output = place.run(&format!("run wcc g.esker {choice}"));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains(told), "{choice}: {said}");
+    }
+    place.fails(2, "follow path g.esker", "path is a command of its own, not an algorithm");
+    let output = place.run("follow pat g.esker");
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("did you mean"), "{output:?}");
+    place.fails(2, "follow pagernak g.esker", "did you mean pagerank?");
+}

@@ -51,7 +51,7 @@ pub fn find(name: &str) -> Result<&'static Entry> {
     CATALOGUE.iter().find(|entry| entry.name == name).ok_or_else(|| {
         let entries = CATALOGUE.iter().filter(|_| name.len() <= SIMILAR_NAME_BYTES_MAX);
         let similar = entries.map(|entry| (changes(name, entry.name), entry.name)).min();
-        let similar = similar.filter(|&(changes, similar)| changes <= similar.len() / 3 + 1);
+        let similar = similar.filter(|&(changes, similar)| changes <= (similar.len() / 3).max(1));
         let similar = similar.map_or(String::new(), |(_, similar)| format!("did you mean {similar}? "));
         let list = Operation::Run.with(Setting::List.to(true));
         Error::usage(message![format!("no algorithm is called {name:?}: {similar}"), list, " names all"])

@@ -84,6 +84,11 @@ impl ExactSum {
 
     /// The sum, rounded once; infinite if it is beyond all floats.
     pub(super) fn value(&self) -> f64 {
+        self.divided_by(1)
+    }
+
+    /// The sum divided by a number, which may be a float though the sum is beyond all.
+    pub(super) fn divided_by(&self, count: u64) -> f64 {
         if self.infinite != 0.0 || self.infinite.is_nan() {
             return self.infinite;
         }
@@ -107,7 +112,7 @@ impl ExactSum {
             }
         }
         // What is not in the sum decides only between two neighbours at equal distance.
-        scaled((sum << 1 | i128::from(is_more)) as f64, exponent - 1)
+        scaled((sum << 1 | i128::from(is_more)) as f64 / count as f64, exponent - 1)
     }
 }
 
@@ -145,6 +150,9 @@ mod tests {
         assert_eq!(sum([f64::MAX, -f64::MAX, 2.5]), 0.0);
         assert_eq!(sum([-0.5, 0.25]), -0.25);
         assert_eq!(sum([]), 0.0);
+        let mut large = ExactSum::default();
+        (0..4).for_each(|_| large.add(1e308));
+        assert_eq!((large.value(), large.divided_by(4)), (f64::INFINITY, 1e308));
         assert!(sum([f64::INFINITY, f64::NEG_INFINITY]).is_nan());
         assert_eq!(sum([f64::INFINITY, 1.0]), f64::INFINITY);
     }

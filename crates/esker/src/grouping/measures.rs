@@ -203,7 +203,7 @@ impl MeasureColumn {
             return SortKey::Missing;
         }
         SortKey::Number(match self.measure {
-            Measure::Mean(_) => Number::Real(self.sum(group).as_real() / cell.count as f64),
+            Measure::Mean(_) => Number::Real(self.mean(group)),
             Measure::Sum(_) => self.sum(group),
             _ => Number::of(property.element, cell.extreme),
         })
@@ -213,6 +213,14 @@ impl MeasureColumn {
         match self.reals.get(group) {
             Some(sum) => Number::Real(sum.value()),
             None => Number::Whole(self.cells[group].whole),
+        }
+    }
+
+    fn mean(&self, group: usize) -> f64 {
+        let cell = &self.cells[group];
+        match self.reals.get(group) {
+            Some(sum) => sum.divided_by(cell.count),
+            None => cell.whole as f64 / cell.count as f64,
         }
     }
 
@@ -227,12 +235,10 @@ impl MeasureColumn {
             return Ok(Value::Null);
         }
         let sum = match self.measure {
-            Measure::Sum(_) | Measure::Mean(_) => self.sum(group),
+            Measure::Sum(_) => self.sum(group),
+            Measure::Mean(_) => return finite(self.mean(group), &property.name),
             _ => return Ok(value_json(&PropertyValue::from_stored(property, cell.extreme))),
         };
-        if matches!(self.measure, Measure::Mean(_)) {
-            return finite(sum.as_real() / cell.count as f64, &property.name);
-        }
         match sum {
             Number::Real(sum) => finite(sum, &property.name),
             Number::Whole(sum) => {

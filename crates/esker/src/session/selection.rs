@@ -231,6 +231,7 @@ impl Selection {
         let window = times.as_ref().map(|times| times.property.as_str()).zip(range);
         let left_out = self.without.iter().map(|id| version.find_vertex(id, run));
         let left_out = left_out.collect::<esker_store::Result<Vec<VertexId>>>()?;
+        let has_conditions = conditions.is_some();
         let view = match (conditions, window) {
             (conditions, window) if !left_out.is_empty() => {
                 let filter = conditions.map(|conditions| conditions as Arc<dyn ArcFilter>);
@@ -240,7 +241,12 @@ impl Selection {
             (None, Some((time, window))) => view.window(time, window, self.all_vertices, run)?,
             (None, None) => view,
         };
-        let note = empty_note(&view, times.as_ref(), run)?;
+        let choice = format!(
+            "{}{}",
+            if has_conditions { " meets the conditions" } else { "" },
+            if left_out.is_empty() { "" } else { " beside those of the vertices that are left out" }
+        );
+        let note = empty_note(&view, times.as_ref(), &choice, run)?;
         Ok(Selected { view, times, warnings, note })
     }
 
@@ -331,20 +337,23 @@ pub fn check_all_vertices(all_vertices: bool, leaves_out: bool) -> Result<()> {
     Ok(())
 }
 
-/// Why a view has no edges, if it has none.
-fn empty_note(view: &View, times: Option<&Times>, run: &Run) -> Result<Option<String>> {
+/// Why a view has no edges, if it has none; `choice` says which edges are chosen beside a window.
+fn empty_note(view: &View, times: Option<&Times>, choice: &str, run: &Run) -> Result<Option<String>> {
     let Some(index) = view.window_index().filter(|index| index.num_edges() == 0) else {
         return Ok(None);
     };
-    let Some(times) = times else { return Ok(Some("No edge meets the conditions".to_owned())) };
+    let Some(times) = times else {
+        let is = if choice.starts_with(" meets") { "" } else { " is left" };
+        return Ok(Some(format!("No edge{is}{choice}")));
+    };
+    let choice = choice.replacen(" meets", " and meets", 1);
     let format = |time| times.format(time);
     let (after, until) = (format(index.window().after), format(index.window().until));
-    let conditions = if view.is_filtered() { " and meets the conditions" } else { "" };
     let range = match view.version().time_range(&times.property, run)? {
         Some((first, last)) => {
             format!("the times in {:?} are {} to {}", times.property, format(first), format(last))
         }
         None => "the graph has no edges".to_owned(),
     };
-    Ok(Some(format!("No edge is later than {after}, not later than {until}{conditions}: {range}")))
+    Ok(Some(format!("No edge is later than {after}, not later than {until}{choice}: {range}")))
 }
