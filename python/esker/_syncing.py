@@ -71,7 +71,7 @@ def synced(
             if columns["weight"] is False:
                 raise InvalidError("weight=False has no effect: the weight of the database is read where the files have it; leave it out")
             read = read_settings(time=None, properties=None, ids="auto", schema=None, **columns)
-            text = _esker.sync_files(native, files, read, build, message or f"sync {' '.join(files)}", chosen)
+            text = _esker.sync_files(native, files, read, build, message or f"sync {' '.join(map(os.path.basename, files))}", chosen)
     return _report(text, rejects is not None)
 
 

@@ -16,8 +16,8 @@ use super::read::format::{DefaultValue, Format, Pick, PickIds, PickProperties, R
 use super::read::head::InputHead;
 use super::read::input::{Input, expand};
 use super::read::input_format::{Choices, OpenedInput, one};
-pub use super::read::of_kinds::KIND_PROPERTY;
-use super::read::of_kinds::{OfKind, OfKinds};
+use super::read::of_kinds::OfKinds;
+pub use super::read::of_kinds::{KIND_PROPERTY, OfKind};
 use super::read::source::{IdKind, Reader};
 use super::sniff::sniff;
 use super::text::named::NamedReader;
@@ -227,6 +227,7 @@ pub struct KindInput {
 /// # Errors
 /// As [`open_reader`]; if the inputs differ in their ids, properties or directions.
 pub fn open_kinds(inputs: &[KindInput], options: &ReadOptions) -> Result<Opened> {
+    expect_once(inputs, options)?;
     let (mut parts, mut all) = (Vec::new(), None);
     for KindInput { kind, input } in inputs {
         let Opened { reader, format, notes, warnings } = open(&[input], options)?;
@@ -236,7 +237,24 @@ pub fn open_kinds(inputs: &[KindInput], options: &ReadOptions) -> Result<Opened>
         all_warnings.extend(warnings);
     }
     let Some((format, notes, warnings)) = all else { return Err(Error::invalid("no input is named")) };
-    Ok(Opened { reader: Box::new(OfKinds::new(parts)?), format, notes, warnings })
+    Ok(Opened { reader: of_kinds(parts, KIND_PROPERTY)?, format, notes, warnings })
+}
+
+/// Refuses inputs of kinds of which one that is read once is named twice.
+///
+/// # Errors
+/// As [`expand`].
+pub fn expect_once(inputs: &[KindInput], options: &ReadOptions) -> Result<()> {
+    let names: Vec<&str> = inputs.iter().map(|one| one.input.as_str()).collect();
+    expand(&names, &options.cancel).map(|_| ())
+}
+
+/// Readers of one kind each, as one, whose property `name` holds the kinds.
+///
+/// # Errors
+/// If they differ in their ids, properties or directions.
+pub fn of_kinds(parts: Vec<OfKind>, name: &str) -> Result<Box<dyn Reader>> {
+    Ok(Box::new(OfKinds::new(parts, name)?))
 }
 
 /// The format of an input, by the files beside it, its first bytes and its name.

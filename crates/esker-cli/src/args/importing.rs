@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
+use esker::change::{EdgeInput, Purpose, Target, open_edges, open_edges_of_kinds};
 use esker::graph::{Cancel, Message};
 use esker::import::install::import;
 use esker::import::open::{KindInput, open, open_kinds};
@@ -12,10 +13,11 @@ use esker::import::options::{
     BadLines, Duplicates, ImportOptions, ImportProgress, ImportReport, NumberingOrder, SelfLoops,
 };
 use esker::import::read::format::{Format, ReadOptions};
+use esker::import::read::input::expand;
 use esker::import::read::source::Reader;
 use esker::import::rejects::RejectsFile;
 use esker::store::format::{Encoding, StreamUnit, WriteOptions};
-use esker::store::io::{Disk, RealDisk};
+use esker::store::io::{Disk, RealDisk, expect_outside_databases};
 use esker::store::manifest::StagingOptions;
 use esker::window::EpochUnit;
 
@@ -25,6 +27,7 @@ use crate::args::resources::ResourceArgs;
 use crate::args::size::{counted, rate};
 use crate::args::write_options::WriteOptionArgs;
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::language::said;
 use crate::show::progress::Bar;
 use crate::show::text;
@@ -295,29 +298,93 @@ pub(crate) struct Imported {
     pub(crate) seconds: f64,
 }
 
-/// Refuses `-` as a database.
+/// Refuses `-` as a database, and a database within another.
 pub(crate) fn refuse_standard_output(target: &str) -> Result<(), Failure> {
     match target {
         "-" => Err(Failure::Usage(
             "a database is a directory, so it cannot be written to -, standard output: name it, as in web.esker (for a directory called - write ./-)"
                 .to_owned(),
         )),
-        _ => Ok(()),
+        _ => Ok(expect_outside_databases(&RealDisk, Path::new(target))?),
+    }
+}
+
+/// The names of files without their folders, for the message of a version: paths say nothing elsewhere.
+pub(crate) fn file_names<S: AsRef<Path>>(files: &[S]) -> String {
+    let name = |file: &S| match file.as_ref().file_name() {
+        Some(name) => name.to_string_lossy().into_owned(),
+        None => file.as_ref().display().to_string(),
+    };
+    files.iter().map(name).collect::<Vec<_>>().join(" ")
+}
+
+/// Files that each have the edges of one kind.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct KindFilesArg {
+    /// A kind and the file of its edges, as in follows=follows.csv, in place of files with a column of kinds;
+    /// may be repeated
+    #[arg(long, value_name = "KIND=FILE", conflicts_with = "inputs", value_parser = kind_input)]
+    kind: Vec<KindInput>,
+}
+
+impl KindFilesArg {
+    /// What is read: these files, or those beside.
+    pub(crate) fn or(&self, inputs: &[String]) -> ImportedFiles {
+        match self.kind.is_empty() {
+            true => ImportedFiles::All(inputs.to_vec()),
+            false => ImportedFiles::OfKinds(self.kind.clone()),
+        }
+    }
+}
+
+/// Parses `KIND=FILE`.
+fn kind_input(text: &str) -> Result<KindInput, String> {
+    match text.split_once('=') {
+        Some((kind, input)) if !kind.is_empty() && !input.is_empty() => {
+            Ok(KindInput { kind: kind.to_owned(), input: input.to_owned() })
+        }
+        _ => Err(format!("{text:?} is not KIND=FILE, as in follows=follows.csv")),
     }
 }
 
 /// What is imported.
-pub(crate) enum ImportedFiles<'a> {
+#[derive(Debug, Clone)]
+pub(crate) enum ImportedFiles {
     /// Files and patterns.
-    All(&'a [String]),
+    All(Vec<String>),
     /// Files that each have the edges of one kind.
     OfKinds(Vec<KindInput>),
 }
 
-impl ImportedFiles<'_> {
-    fn names(&self) -> Vec<String> {
+impl ImportedFiles {
+    /// Opens the edges to add to a database or remove from it.
+    pub(crate) fn open(
+        &self,
+        target: &Target,
+        read: &ReadOptions,
+        purpose: Purpose,
+    ) -> Result<EdgeInput, Failure> {
+        Ok(match self {
+            Self::All(inputs) => open_edges(target, inputs, read, purpose)?,
+            Self::OfKinds(inputs) => open_edges_of_kinds(target, inputs, read, purpose)?,
+        })
+    }
+
+    /// The same, each file apart.
+    pub(crate) fn each(&self) -> Result<Vec<Self>, Failure> {
+        Ok(match self {
+            Self::All(inputs) => {
+                let all = expand(inputs, interrupt::token())?;
+                all.iter().map(|input| Self::All(vec![input.name()])).collect()
+            }
+            Self::OfKinds(inputs) => inputs.iter().map(|one| Self::OfKinds(vec![one.clone()])).collect(),
+        })
+    }
+
+    /// The names of the files.
+    pub(crate) fn names(&self) -> Vec<String> {
         match self {
-            Self::All(inputs) => inputs.to_vec(),
+            Self::All(inputs) => inputs.clone(),
             Self::OfKinds(inputs) => inputs.iter().map(|one| one.input.clone()).collect(),
         }
     }
@@ -325,7 +392,7 @@ impl ImportedFiles<'_> {
 
 /// Imports files into a new database at `target`.
 pub(crate) fn import_files(
-    inputs: &ImportedFiles<'_>,
+    inputs: &ImportedFiles,
     target: &Path,
     read: &ReadArgs,
     policy: &PolicyArgs,

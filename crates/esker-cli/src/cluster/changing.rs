@@ -12,6 +12,7 @@ use super::columns::ColumnArgs;
 use super::workers::{
     HostsArg, explain, input_names, parse_memory, published_before_failure, supervised, workers_json,
 };
+use crate::args::importing::file_names;
 use crate::args::size::{counted, rate, seconds};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::stop_on_signals;
@@ -90,7 +91,7 @@ impl ChangeArgs {
         let cancel = stop_on_signals()?;
         let mut cluster = self.hosts.open(&self.cluster)?;
         let inputs = input_names(&cluster, &self.inputs)?;
-        let message = self.message.clone().unwrap_or_else(|| format!("{verb} {}", self.inputs.join(" ")));
+        let message = self.message.clone().unwrap_or_else(|| format!("{verb} {}", file_names(&self.inputs)));
         let job = ChangeJob {
             inputs,
             message,

@@ -5,20 +5,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use esker::change::{Definition, FeedOptions, FeedReport, Purpose, feed, open_edges};
+use esker::change::{Definition, FeedOptions, FeedReport, Purpose, feed};
 use esker::graph::Cancel;
 use esker::import::options::Duplicates;
-use esker::import::read::input::expand;
 use esker::import::rejects::RejectsFile;
 use esker::store::{CommitSizing, Error};
 use esker::window::Declared;
 use serde_json::json;
 
-use crate::args::importing::{BadLinesArg, RejectsArg, finish_rejects};
+use crate::args::importing::{BadLinesArg, KindFilesArg, RejectsArg, file_names, finish_rejects};
 use crate::args::reading::ReadArgs;
 use crate::args::size::{counted, rate, seconds};
 use crate::failure::{Failure, Outcome};
-use crate::interrupt;
 use crate::language::said;
 use crate::session::committing::{Commits, describe_versions};
 use crate::session::writing::{SUMMARY_CHANGES_MAX, WriteArgs, WriteSummary, Writing};
@@ -51,8 +49,10 @@ impl<'a> Feeding<'a> {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct FeedArgs {
     /// Files of edges, in any format that `esker import` reads; `-` is standard input
-    #[arg(value_name = "FILE", required_unless_present = "vertices")]
+    #[arg(value_name = "FILE", required_unless_present_any = ["vertices", "kind"])]
     inputs: Vec<String>,
+    #[command(flatten)]
+    kinds: KindFilesArg,
     /// Commit each file as a version of its own
     #[arg(long)]
     each_file: bool,
@@ -96,7 +96,7 @@ impl FeedArgs {
         writing.target = writing.target.with(feeding.defined, self.weight_of(feeding.defined))?;
         let mut report = FeedReport::default();
         let bar = Bar::percent(false);
-        let rejects = self.rejects.create(path, &self.inputs, false)?;
+        let rejects = self.rejects.create(path, &self.kinds.or(&self.inputs).names(), false)?;
         let fed = self.feed_all(&mut writing, feeding, &bar, rejects.as_ref(), &mut report);
         bar.finish();
         if let Err(failure) = fed {
@@ -155,17 +155,13 @@ impl FeedArgs {
         rejects: Option<&Arc<RejectsFile>>,
         report: &mut FeedReport,
     ) -> Outcome {
-        let groups: Vec<Vec<String>> = match self.each_file {
-            true => {
-                expand(&self.inputs, interrupt::token())?.iter().map(|input| vec![input.name()]).collect()
-            }
-            false => vec![self.inputs.clone()],
-        };
+        let all = self.kinds.or(&self.inputs);
+        let groups = if self.each_file { all.each()? } else { vec![all] };
         let Feeding { purpose, duplicates, allow_unknown, .. } = feeding;
         let mut read = self.rejects.reading(self.read.options()?);
         read.only_known = rejects.is_some() && purpose == Purpose::Remove && !allow_unknown;
         for group in &groups {
-            let input = open_edges(&writing.target, group, &read, purpose)?;
+            let input = group.open(&writing.target, &read, purpose)?;
             writing.define()?;
             if !self.json {
                 input.notes.iter().for_each(|note| text::remark(&said(note)));
@@ -174,14 +170,13 @@ impl FeedArgs {
                 Purpose::Add => ("add", "adding"),
                 Purpose::Remove => ("delete", "deleting"),
             };
-            let names = if group.is_empty() {
-                self.read.vertices.clone().unwrap_or_default()
-            } else {
-                group.join(" ")
-            };
+            let mut names = group.names();
+            if names.is_empty() {
+                names.extend(self.read.vertices.clone());
+            }
             let (shown, begin) = (bar.clone(), Instant::now());
             let options = FeedOptions {
-                commit: self.write.commit(|| format!("{verb} {names}")),
+                commit: self.write.commit(|| format!("{verb} {}", file_names(&names))),
                 duplicates,
                 batch_edges: self.batch,
                 bad_lines: self.rejects.bad_lines(self.bad_lines),

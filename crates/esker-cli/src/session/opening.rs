@@ -94,7 +94,7 @@ pub(crate) fn open_graph(args: &GraphArgs<'_>, cancel: &Cancel) -> Result<Opened
     let temporary = TemporaryDirectory::new()?;
     let target = temporary.path().join("graph.esker");
     let imported =
-        import_files(&ImportedFiles::All(inputs), &target, read, policy, resources, cancel, false)?;
+        import_files(&ImportedFiles::All(inputs.to_vec()), &target, read, policy, resources, cancel, false)?;
     imported.notes.iter().for_each(|note| text::remark(&said(note)));
     text::remark_rejected(&imported.report.rejected_sample);
     let version = Store::open(&target)?.latest()?;

@@ -9,6 +9,7 @@ use esker::change::commit_script;
 use esker::import::read::input::{Input, expand};
 use serde_json::json;
 
+use crate::args::importing::file_names;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt;
 use crate::session::committing::Commits;
@@ -74,7 +75,7 @@ impl CommitCommand {
         let writing = self.write.open(&self.database, commits)?;
         let options = self.write.commit(|| match input {
             Input::Stdin(_) => "commit".to_owned(),
-            input => format!("commit {}", input.name()),
+            input => format!("commit {}", file_names(&[input.name()])),
         });
         let path = input.path();
         let (database, target) = (&writing.database, &writing.target);

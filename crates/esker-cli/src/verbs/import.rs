@@ -114,7 +114,7 @@ impl ImportCommand {
         let cancel = cancel_on_signals()?;
         let imported = import_files(
             &match of_kinds.is_empty() {
-                true => ImportedFiles::All(inputs),
+                true => ImportedFiles::All(inputs.to_vec()),
                 false => ImportedFiles::OfKinds(of_kinds),
             },
             &target,

@@ -7,7 +7,7 @@ use clap::Args;
 use esker::change::{SetOptions, SetReport, set_from_table, set_vertex};
 use serde_json::json;
 
-use crate::args::importing::{RejectsArg, finish_rejects};
+use crate::args::importing::{RejectsArg, file_names, finish_rejects};
 use crate::args::notation_args::NotationArgs;
 use crate::args::reading::{ReadArgs, SchemaArg};
 use crate::args::size::{count, counted};
@@ -85,7 +85,7 @@ impl SetCommand {
             }
             None => {
                 let file = &self.values[0];
-                let commit = self.write.commit(|| format!("set {file}"));
+                let commit = self.write.commit(|| format!("set {}", file_names(&[file])));
                 let mut options = ReadArgs::of_table(self.delimiter.as_deref())?;
                 options.notation = self.notation.notation();
                 options.header = self.header.then_some(true);

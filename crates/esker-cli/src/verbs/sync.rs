@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use esker::change::{FeedOptions, Purpose, SyncOptions, SyncReport, open_edges, sync};
+use esker::change::{FeedOptions, Purpose, SyncOptions, SyncReport, sync};
 use serde_json::json;
 
-use crate::args::importing::{BadLinesArg, RejectsArg, finish_rejects};
+use crate::args::importing::{BadLinesArg, KindFilesArg, RejectsArg, file_names, finish_rejects};
 use crate::args::reading::ReadArgs;
 use crate::args::size::{counted, rate, seconds};
 use crate::failure::{Failure, Outcome};
@@ -39,8 +39,10 @@ pub(crate) struct SyncCommand {
     /// The database
     database: PathBuf,
     /// Files of all edges, in any format that `esker import` reads; `-` is standard input
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required_unless_present = "kind")]
     inputs: Vec<String>,
+    #[command(flatten)]
+    kinds: KindFilesArg,
     /// Count the changes, and commit nothing
     #[arg(long, conflicts_with = "freeze")]
     dry_run: bool,
@@ -80,15 +82,16 @@ impl SyncCommand {
         let begin = Instant::now();
         let writing = self.write.open(&self.database, commits)?;
         let read = self.rejects.reading(self.read.options()?);
-        let input = open_edges(&writing.target, &self.inputs, &read, Purpose::Add)?;
-        let rejects = self.rejects.create(&self.database, &self.inputs, false)?;
+        let files = self.kinds.or(&self.inputs);
+        let rejects = self.rejects.create(&self.database, &files.names(), false)?;
+        let input = files.open(&writing.target, &read, Purpose::Add)?;
         if !self.json {
             input.notes.iter().for_each(|note| text::remark(&said(note)));
         }
         let bar = Bar::percent(false);
         let (shown, since) = (bar.clone(), Instant::now());
         let feed = FeedOptions {
-            commit: self.write.commit(|| format!("sync {}", self.inputs.join(" "))),
+            commit: self.write.commit(|| format!("sync {}", file_names(&files.names()))),
             bad_lines: self.rejects.bad_lines(self.bad_lines),
             rejects: rejects.clone(),
             on_progress: Some(Arc::new(move |fraction, edges| {

@@ -287,3 +287,65 @@ fn an_option_of_rows_is_refused_where_there_is_nothing_for_it() {
     place.ok("edges g.esker --count --group-by source --ascending");
     place.ok("follow degrees g.esker --once --initial --alert-new");
 }
+
+/// Files were written beside those of the database.
+#[test]
+fn no_file_is_written_into_a_database() {
+    let place = Place::new();
+    place.file("e.csv", "src,dst,time\na,b,1\nb,c,2\n");
+    place.ok("import e.csv g.esker --time time");
+    place.ok("import e.csv h.esker --time time");
+    place.ok("cluster create c.cluster --shards 1 --ids text");
+    std::fs::create_dir(place.path().join("g.esker/sub")).unwrap();
+    for (path, database) in
+        [("g.esker/x", "g.esker"), ("g.esker/sub/x", "g.esker"), ("c.cluster/x", "c.cluster")]
+    {
+        for line in [
+            format!("run degrees h.esker -o {path}.csv"),
+            format!("run degrees h.esker --each-version -o {path}.csv"),
+            format!("export h.esker {path}.csv"),
+            format!("export h.esker ok.csv --force --vertices {path}.csv"),
+            format!("export h.esker {path} --format graphframes"),
+            format!("diff h.esker 1 1 --format csv -o {path}.csv"),
+            format!("draw h.esker -o {path}.svg"),
+            format!("generate path --vertices 5 {path}.csv"),
+            format!("add h.esker e.csv --rejects {path}.csv"),
+            format!("stream h.esker e.csv --late reject:{path}.csv"),
+            format!("cluster export c.cluster {path}.csv"),
+            format!("import e.csv {path}.esker"),
+        ] {
+            let output = place.run(&line);
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            let is_refused = told.contains("lies in the database") && told.contains(database);
+            assert!(!output.status.success() && is_refused, "{line}: {told}");
+        }
+    }
+    let is_ours = |name: &str| name.starts_with('x') || name.starts_with(".x");
+    for folder in ["g.esker", "g.esker/sub", "c.cluster"] {
+        let names = std::fs::read_dir(place.path().join(folder)).unwrap();
+        let names: Vec<String> =
+            names.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        assert!(!names.iter().any(|name| is_ours(name)), "{folder}: {names:?}");
+    }
+}
+
+/// Paths of a machine say nothing elsewhere.
+#[test]
+fn messages_of_versions_name_files_without_their_folders() {
+    let place = Place::new();
+    std::fs::create_dir(place.path().join("folder")).unwrap();
+    place.file("folder/e.csv", "src,dst\na,b\n");
+    place.file("folder/v.csv", "id,age\na,1\n");
+    place.file("folder/script", "+ b c\n");
+    place.ok("import folder/e.csv g.esker");
+    place.ok("set g.esker folder/v.csv");
+    place.ok("commit g.esker folder/script --new");
+    place.ok("delete g.esker folder/e.csv");
+    place.ok("add g.esker folder/e.csv");
+    place.ok("sync g.esker folder/e.csv");
+    let log = place.ok("log g.esker");
+    assert!(!log.contains("folder"), "{log}");
+    for words in ["set v.csv", "commit script", "delete e.csv", "add e.csv", "sync e.csv"] {
+        assert!(log.contains(words), "{words}: {log}");
+    }
+}

@@ -14,6 +14,9 @@ fn a_pipe_is_named_once() {
     {
         place.fails(1, line, "p is named twice; a pipe can be read only once");
     }
+    for line in ["import p ./p h.esker", "import --kind a=p --kind b=p h.esker"] {
+        place.fails(1, line, "p is named twice; a pipe can be read only once");
+    }
     place.fails(1, "add g.esker - --vertices -", "standard input (-) is named twice");
     place.fails(2, "stream g.esker e.csv p", "p is a pipe, which is streamed alone");
     place.fails(1, "add g.esker no.csv no.csv", "no.csv");

@@ -264,3 +264,39 @@ fn differences_of_kinds_are_replayed() {
         place.fails(1, "commit a.esker change.txt", told);
     }
 }
+
+/// Files of one kind each could be imported so, but neither added nor synced.
+#[test]
+fn files_of_one_kind_each_are_added_deleted_and_synced() {
+    let place = Place::new();
+    place.file("follows.csv", "source,target,since\na,b,1\nb,c,2\n");
+    place.file("likes.csv", "since,target,source\n3,b,a\n");
+    place.file("all.csv", "source,target,since,what\na,b,1,follows\nb,c,2,follows\na,b,3,likes\n");
+    place.ok("import --kind follows=follows.csv --kind likes=likes.csv --property since g.esker");
+    let edges = |database: &str| {
+        let rows = place.ok(&format!("edges {database} --format csv -q"));
+        let mut lines: Vec<&str> = rows.lines().collect();
+        lines[1..].sort_unstable();
+        lines.join("\n") + "\n"
+    };
+    let all = edges("g.esker");
+    assert_eq!(all.matches("likes").count(), 1, "{all}");
+    place.ok("sync g.esker --kind follows=follows.csv --kind likes=likes.csv");
+    assert_eq!(place.json("info g.esker --json")["version"], 1);
+    place.ok("sync g.esker --kind follows=follows.csv");
+    assert!(!edges("g.esker").contains("likes"));
+    place.ok("add g.esker --kind likes=likes.csv --kind follows=follows.csv");
+    assert_eq!(edges("g.esker"), all);
+    place.ok("delete g.esker --kind follows=follows.csv");
+    assert_eq!(edges("g.esker"), "source,target,since,kind\na,b,3,likes\n");
+    assert!(place.ok("log g.esker").contains("delete follows.csv"));
+    // The property of kinds may have any name.
+    place.ok("import all.csv h.esker --kind what --property since");
+    place.ok("sync h.esker --kind likes=likes.csv");
+    assert_eq!(edges("h.esker"), "source,target,since,what\na,b,3,likes\n");
+    place.ok("import follows.csv none.esker");
+    place.fails(2, "add none.esker --kind likes=likes.csv", "have no kinds");
+    place.fails(2, "add h.esker all.csv --kind likes=likes.csv", "cannot be used with");
+    place.fails(2, "sync h.esker --kind likes", "is not KIND=FILE");
+    place.fails(2, "sync h.esker none.csv --rejects h.esker/bad.csv", "lies in the database itself");
+}

@@ -154,14 +154,17 @@ fn refuse_pipes_named_twice(inputs: &[Input]) -> Result<()> {
         Input::File(path) => is_there(path) && !input.is_repeatable(),
         Input::Stdin(_) | Input::Memory(..) => false,
     };
-    let mut known = std::collections::HashSet::new();
+    let mut known = Vec::new();
     for pipe in inputs.iter().filter(is_pipe) {
-        if !known.insert(pipe.path()) {
+        // It may have several names.
+        let id = RealDisk.identify(&pipe.path())?.map(|named| named.id);
+        if known.contains(&id) {
             return Err(Error::invalid(format!(
                 "{} is named twice; a pipe can be read only once",
                 pipe.name()
             )));
         }
+        known.push(id);
     }
     Ok(())
 }

@@ -12,11 +12,13 @@ use crate::read::source::{BlockParser, EdgeBatch, InputBlock, Reader, Schema};
 pub const KIND_PROPERTY: &str = "kind";
 
 /// An input whose edges are of one kind.
-pub(crate) struct OfKind {
-    pub(crate) kind: String,
+pub struct OfKind {
+    /// The kind.
+    pub kind: String,
     /// The name of the input, for messages.
-    pub(crate) name: String,
-    pub(crate) reader: Box<dyn Reader>,
+    pub name: String,
+    /// Its edges, without their kinds.
+    pub reader: Box<dyn Reader>,
 }
 
 /// The numbers of files of the inputs are this far apart.
@@ -33,26 +35,26 @@ pub(crate) struct OfKinds {
 }
 
 impl OfKinds {
-    /// Reads `inputs`, at least one, one after another.
+    /// Reads `inputs`, at least one, one after another. The property `name` has the kinds.
     ///
     /// # Errors
     /// If they differ in their ids, properties or directions.
-    pub(crate) fn new(inputs: Vec<OfKind>) -> Result<Self> {
+    pub(crate) fn new(inputs: Vec<OfKind>, name: &str) -> Result<Self> {
         let Some(first) = inputs.first() else { return Err(Error::invalid("no input is named")) };
         let own = first.reader.schema().clone();
-        if own.properties.iter().any(|name| name == KIND_PROPERTY) {
+        if own.properties.iter().any(|own| own == name) {
             let told = format!(
-                "{} has a property {KIND_PROPERTY:?} already, beside the kind {:?}: give all files together, and the column with ",
+                "{} has a property {name:?} already, beside the kind {:?}: give all files together, and the column with ",
                 first.name, first.kind
             );
-            return Err(Error::usage(message![told, Setting::Kind.to_name(KIND_PROPERTY)]));
+            return Err(Error::usage(message![told, Setting::Kind.to_name(name)]));
         }
         let places = inputs.iter().map(|input| places(first, input)).collect::<Result<Vec<_>>>()?;
         let mut schema = own;
         // The kind that is given for each file counts.
         schema.kind = None;
         schema.types.resize(schema.properties.len(), None);
-        schema.properties.push(KIND_PROPERTY.to_owned());
+        schema.properties.push(name.to_owned());
         schema.types.push(Some(PropertyType::text()));
         schema.input_bytes = inputs.iter().map(|input| input.reader.schema().input_bytes).sum();
         Ok(Self { schema, inputs, places: Arc::new(places), current: 0 })

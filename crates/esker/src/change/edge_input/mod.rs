@@ -51,6 +51,19 @@ impl EdgeInput {
         input.for_purpose()
     }
 
+    /// Edges of a reader that has these properties.
+    pub(super) fn of_columns(
+        reader: Box<dyn Reader>,
+        purpose: Purpose,
+        properties: Vec<PropertyRecord>,
+        notes: Vec<Message>,
+        warnings: Vec<Message>,
+    ) -> Self {
+        let place = |property: &PropertyRecord| index_of(reader.schema(), &property.name, property.weight);
+        let places = properties.iter().filter_map(place).collect();
+        Self { reader, notes, warnings, purpose, properties, places, again: None }
+    }
+
     /// Edges to add that come from a reader whose edge properties are the given ones of the database, in its
     /// order.
     pub fn of_reader(target: &Target, reader: Box<dyn Reader>) -> Self {
@@ -328,7 +341,7 @@ fn blamed(error: Error, given: &ReadOptions) -> Error {
 
 /// The error for an input that cannot be opened again to see which columns it lacks.
 fn read_once(error: Error) -> Error {
-    const REMEDY: &str = "; what comes through a pipe is read once: give a file if columns may be missing";
+    const REMEDY: &str = "; edges of a file that lacks it would get none, but what comes through a pipe is read once: write it to a file first";
     match error {
         Error::Usage(reason) => Error::usage(message![reason, REMEDY]),
         Error::Invalid(reason) => Error::invalid(message![reason, REMEDY]),

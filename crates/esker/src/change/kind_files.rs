@@ -1,0 +1,48 @@
+//! Files that each have the edges of one kind, to add to a database or remove from it.
+
+use esker_graph::{Setting, message};
+use esker_import::open::{KindInput, OfKind, expect_once, of_kinds};
+use esker_import::read::format::ReadOptions;
+use esker_store::{Error, Result};
+
+use super::columns::{EdgeInput, Purpose, open_edges};
+use super::target::Target;
+
+/// Opens inputs that each have the edges of one kind, as one. A column of kinds is not read.
+///
+/// # Errors
+/// As [`open_edges`]; [`Error::Usage`] if the edges of the database have no kinds, or the inputs differ in
+/// their ids or directions.
+pub fn open_edges_of_kinds(
+    target: &Target,
+    inputs: &[KindInput],
+    given: &ReadOptions,
+    purpose: Purpose,
+) -> Result<EdgeInput> {
+    let Some(kind) = target.edge_properties.iter().find(|property| property.kind) else {
+        return Err(Error::usage(message![
+            format!("the edges of {} have no kinds: name the files without ", target.name),
+            Setting::Kind,
+        ]));
+    };
+    expect_once(inputs, given)?;
+    let mut without_kind = target.clone();
+    without_kind.edge_properties.retain(|own| !own.kind);
+    let (mut parts, mut all) = (Vec::new(), None);
+    for KindInput { kind, input } in inputs {
+        let EdgeInput { reader, notes, warnings, properties, .. } =
+            open_edges(&without_kind, std::slice::from_ref(input), given, purpose)?;
+        parts.push(OfKind { kind: kind.clone(), name: input.clone(), reader });
+        let (_, all_notes, all_warnings) = all.get_or_insert_with(|| (properties, Vec::new(), Vec::new()));
+        all_notes.extend(notes);
+        all_warnings.extend(warnings);
+    }
+    let Some((mut properties, notes, warnings)) = all else {
+        return Err(Error::invalid("no input is named"));
+    };
+    properties.push(kind.clone());
+    properties
+        .sort_by_key(|property| target.edge_properties.iter().position(|own| own.name == property.name));
+    let reader = of_kinds(parts, &kind.name)?;
+    Ok(EdgeInput::of_columns(reader, purpose, properties, notes, warnings))
+}
