@@ -1,9 +1,9 @@
 //! `esker degree`: the degrees of vertices, or how many vertices have which degree.
 
 use clap::Args;
-use esker::graph::{Direction, vertex};
+use esker::graph::Direction;
 use esker::histogram::Histogram;
-use esker::local::degrees;
+use esker::local::{degrees, degrees_of_all};
 use serde_json::json;
 
 use crate::args::selecting::IdsFromArg;
@@ -33,7 +33,10 @@ impl DegreeCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let asked = self.ask.open()?;
         if self.vertices.is_empty() && !self.ids.is_given() {
-            return self.ask.print(&bars("degree", &self.distribution(&asked)?));
+            return self.ask.print(&bars(
+                "degree",
+                &Histogram::of_counts(all_degrees(&asked, self.direction)?.into_iter()),
+            ));
         }
         let is_directed = asked.version.is_directed();
         let names =
@@ -49,30 +52,19 @@ impl DegreeCommand {
         }
         self.ask.print(&rows)
     }
+}
 
-    fn distribution(&self, asked: &Asked) -> Result<Histogram, Failure> {
-        let version = &asked.version;
-        let directions = match asked.direction_or(self.direction, DirectionArg::Out)? {
-            _ if !version.is_directed() => &[Direction::Out][..],
-            DirectionArg::Out => &[Direction::Out],
-            DirectionArg::In => &[Direction::In],
-            DirectionArg::Both => &[Direction::Out, Direction::In],
-        };
-        if let Some(_missing) = directions.iter().find(|&&direction| !version.has(direction)) {
-            return Err(Failure::Usage("the database stores no in-edges: use --direction out".to_owned()));
-        }
-        let removed = version.removed(&asked.run)?;
-        let mut counts = Vec::new();
-        for v in (0..version.num_vertices()).map(vertex).filter(|&v| !removed.is_removed(v)) {
-            if v & 0xffff == 0 {
-                asked.run.check()?;
-            }
-            let mut degree = 0;
-            for &direction in directions {
-                degree += asked.graph().degree(direction, v)? as u64;
-            }
-            counts.push(degree);
-        }
-        Ok(Histogram::of_counts(counts.into_iter()))
+/// The degrees of all vertices, in the direction that was given or along the edges.
+pub(crate) fn all_degrees(asked: &Asked, given: Option<DirectionArg>) -> Result<Vec<u64>, Failure> {
+    let version = &asked.version;
+    let directions = match asked.direction_or(given, DirectionArg::Out)? {
+        _ if !version.is_directed() => &[Direction::Out][..],
+        DirectionArg::Out => &[Direction::Out],
+        DirectionArg::In => &[Direction::In],
+        DirectionArg::Both => &[Direction::Out, Direction::In],
+    };
+    if let Some(_missing) = directions.iter().find(|&&direction| !version.has(direction)) {
+        return Err(Failure::Usage("the database stores no in-edges: use --direction out".to_owned()));
     }
+    Ok(degrees_of_all(asked.graph(), directions, &asked.run)?)
 }

@@ -14,6 +14,7 @@ pub(crate) mod path;
 pub(crate) mod subgraph;
 pub(crate) mod vertices;
 pub(crate) mod draw;
+pub(crate) mod plot;
 pub(crate) mod edges;
 pub(crate) mod check;
 pub(crate) mod add;

@@ -17,6 +17,7 @@ mod group_events;
 mod formats;
 mod readers;
 mod drawing;
+mod plotting;
 mod effects;
 mod questions;
 mod id_lists;

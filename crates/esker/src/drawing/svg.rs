@@ -20,7 +20,7 @@ const RADII: [f64; 2] = [1.5, 14.0];
 const ARROWS_MAX: usize = 5000;
 
 /// Light and dark, as the reader has it.
-const STYLE: &str = "
+pub(super) const STYLE: &str = "
   svg { background: #ffffff; font: 12px sans-serif; }
   .edge { stroke: #555555; stroke-opacity: 0.55; fill: none; }
   .head { fill: #555555; }
@@ -188,7 +188,7 @@ fn vertices(out: &mut String, picture: &Figure, pixels: &[Place], radii: &[f64])
 }
 
 /// Text that stays text in XML, which has no control characters.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for sign in text.chars() {
         match sign {

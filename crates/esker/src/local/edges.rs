@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use esker_graph::{Direction, Run, Setting, VertexId, message};
+use esker_graph::{Direction, Run, Setting, VertexId, message, vertex};
 use esker_store::format::PropertyRecord;
 use esker_store::property::PropertyValue;
 use esker_store::windows::{ArcFilter, ListedArc, TimeWindow, time_at};
@@ -223,6 +223,32 @@ pub fn degrees<'a>(graph: impl Into<LocalGraph<'a>>, v: VertexId) -> Result<(usi
         (true, false) => None,
     };
     Ok((out, incoming))
+}
+
+/// The number of edges of each vertex that is there, in some directions together.
+///
+/// # Errors
+/// [`esker_store::Error::Corrupt`]; cancellation.
+pub fn degrees_of_all<'a>(
+    graph: impl Into<LocalGraph<'a>>,
+    directions: &[Direction],
+    run: &Run,
+) -> Result<Vec<u64>> {
+    let graph = graph.into();
+    let version = graph.version;
+    let removed = version.removed(run)?;
+    let mut found = Vec::new();
+    for v in (0..version.num_vertices()).map(vertex).filter(|&v| !removed.is_removed(v)) {
+        if v & 0xffff == 0 {
+            run.check()?;
+        }
+        let mut degree = 0;
+        for &direction in directions {
+            degree += graph.degree(direction, v)? as u64;
+        }
+        found.push(degree);
+    }
+    Ok(found)
 }
 
 /// The vertices at most `radius` steps from some, ascending.

@@ -11,7 +11,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-pub use edges::{Incidence, LocalEdge, LocalGraph, between, degrees, edges_of, within};
+pub use edges::{Incidence, LocalEdge, LocalGraph, between, degrees, degrees_of_all, edges_of, within};
 pub use listed::{edges_of_all, measure_edges, sort_edges};
 pub use path::{Path, PathDirection, PathLength, PathOptions};
 pub use prefix::{PrefixMatches, with_prefix};
