@@ -7,6 +7,7 @@ mod edges;
 mod listed;
 mod path;
 mod prefix;
+mod steps_met;
 mod search;
 #[cfg(test)]
 mod tests;

@@ -25,6 +25,16 @@ impl PathLength {
     }
 }
 
+impl PathLength {
+    /// What is left of it behind a part, if that is exact.
+    pub(super) fn left_of(self, part: Self) -> Option<Self> {
+        match (self, part) {
+            (Self::Whole(whole), Self::Whole(part)) => Some(Self::Whole(whole - part)),
+            _ => None,
+        }
+    }
+}
+
 impl Eq for PathLength {}
 
 impl PartialOrd for PathLength {

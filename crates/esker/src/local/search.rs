@@ -1,14 +1,18 @@
 //! The shortest paths between two vertices.
 //!
 //! One path: Dijkstra's algorithm from both ends, if the lists of both directions are stored. Further ones:
-//! Yen's [1], which searches for the best deviation from each vertex of the paths that it has. A path meets
+//! Yen's [1], which searches for the best deviation from each vertex of the paths that it has, but from none
+//! before the one where a path itself left an earlier one: these deviations are known (Lawler [2]). No
+//! deviation is sought that is longer than as many candidates as are still wanted. A path meets
 //! no vertex twice; of parallel edges the shortest counts. Where a shortest path by weights has more steps
 //! than are allowed, a search over pairs of a vertex and a number of steps finds the shortest of the others.
 //!
 //! [1] J. Yen, "Finding the K Shortest Loopless Paths in a Network", Management Science 17, 1971.
+//! [2] E. Lawler, "A Procedure for Computing the K Best Solutions to Discrete Optimization Problems",
+//!     Management Science 18, 1972.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 
 use esker_graph::{Direction, Operation, Run, Setting, VertexId, message};
 use esker_store::format::{ElementType, PropertyRecord};
@@ -16,6 +20,7 @@ use esker_store::property::PropertyValue;
 
 use super::edges::{Incidence, LocalGraph, value};
 use super::path::{Path, PathDirection, PathLength, PathOptions};
+use super::steps_met::StepsMet;
 use crate::error::{Error, Result};
 
 /// The shortest paths from one vertex to another, shortest first, ties by their vertices; fewer than asked
@@ -64,26 +69,48 @@ pub fn paths<'a>(
         let id = graph.version.ids().external_of(end)?.to_string();
         return Err(Error::usage(format!("{id:?} is an end of the paths, and cannot be avoided")));
     }
+    Ok(found_paths(graph, from, to, options, run)?.paths)
+}
+
+/// Paths that were found, and the work of finding them.
+pub(super) struct FoundPaths {
+    pub(super) paths: Vec<Path>,
+    /// Searches for deviations.
+    pub(super) searches: usize,
+}
+
+/// The paths that [`paths`] returns, where the weight is a number and no end is avoided.
+pub(super) fn found_paths(
+    graph: LocalGraph<'_>,
+    from: VertexId,
+    to: VertexId,
+    options: PathOptions<'_>,
+    run: &Run,
+) -> Result<FoundPaths> {
     let ways = Ways::new(graph, &options, run)?;
     ways.expect_lengths()?;
-    let mut found: Vec<Path> = Vec::new();
-    let first = ways.shortest(from, to, &Detour::default(), options.max_steps)?;
-    let mut candidates: BTreeSet<(PathLength, Path)> =
-        first.into_iter().map(|path| (path.length(), path)).collect();
-    while found.len() < options.count
-        && let Some((length, path)) = candidates.pop_first()
+    let mut found = FoundPaths { paths: Vec::new(), searches: 0 };
+    let first = ways.shortest(from, to, &Detour::default(), options.max_steps, None)?;
+    let mut candidates: Candidates = first.into_iter().map(|path| ((path.length(), path), 0)).collect();
+    while found.paths.len() < options.count
+        && let Some(((length, path), left_at)) = candidates.pop_first()
     {
         if !f64::from(length).is_finite() {
             // Its order among others as long is not known either.
             return Err(esker_store::Error::invalid("the length of a path does not fit in a double").into());
         }
-        found.push(path);
-        if found.len() < options.count {
-            ways.deviate(&found, options.max_steps, &mut candidates)?;
+        found.paths.push(path);
+        let wanted = options.count - found.paths.len();
+        if wanted > 0 {
+            found.searches +=
+                ways.deviate(&found.paths, left_at, wanted, options.max_steps, &mut candidates)?;
         }
     }
     Ok(found)
 }
+
+/// Paths by their lengths, and the place in each where it leaves an earlier path.
+type Candidates = BTreeMap<(PathLength, Path), usize>;
 
 /// What a search must not use.
 #[derive(Debug, Default)]
@@ -133,28 +160,6 @@ impl SearchSide {
             v = previous;
         }
         way
-    }
-}
-
-/// A vertex that was met after some steps.
-struct StepsMet {
-    v: VertexId,
-    length: PathLength,
-    /// The place of the vertex before it, and the length of the edge between them.
-    previous: Option<(usize, PathLength)>,
-}
-
-impl StepsMet {
-    /// The path to the vertex at a place of those that were met.
-    fn path(met: &[Self], place: usize) -> Path {
-        let before = |&place: &usize| met[place].previous.map(|(place, _)| place);
-        let mut places: Vec<usize> = std::iter::successors(Some(place), before).collect();
-        places.reverse();
-        Path {
-            vertices: places.iter().map(|&place| met[place].v).collect(),
-            lengths: places.iter().map(|&place| met[place].length).collect(),
-            steps: places.iter().filter_map(|&place| Some(met[place].previous?.1)).collect(),
-        }
     }
 }
 
@@ -220,13 +225,14 @@ impl<'a> Ways<'a> {
         Ok(())
     }
 
-    /// The shortest path of at most `max_steps` that keeps out of a detour's way.
+    /// The shortest path of at most `max_steps`, not longer than `limit`, that keeps out of a detour's way.
     fn shortest(
         &self,
         from: VertexId,
         to: VertexId,
         detour: &Detour,
         max_steps: Option<usize>,
+        limit: Option<PathLength>,
     ) -> Result<Option<Path>> {
         let zero = self.zero();
         if from == to {
@@ -235,6 +241,7 @@ impl<'a> Ways<'a> {
         // Steps are lengths where no weight is.
         let max_length = max_steps.filter(|_| self.weight.is_none());
         let max_length = max_length.map(|steps| PathLength::Whole(steps as i128));
+        let max_length = max_length.into_iter().chain(limit).min();
         let found = self.shortest_up_to(from, to, detour, max_length)?;
         match (found, max_steps) {
             (Some(path), Some(max)) if path.vertices.len() - 1 > max => {
@@ -420,16 +427,25 @@ impl<'a> Ways<'a> {
         ]))
     }
 
-    /// Adds the shortest deviations from the last of the paths that were found.
+    /// Adds the shortest deviations from the last of the paths that were found, which left an earlier one at
+    /// a place, and keeps as many candidates as are wanted. Returns the number of searches.
     fn deviate(
         &self,
         found: &[Path],
+        left_at: usize,
+        wanted: usize,
         max_steps: Option<usize>,
-        candidates: &mut BTreeSet<(PathLength, Path)>,
-    ) -> Result<()> {
-        let Some(last) = found.last() else { return Ok(()) };
-        let Some(&to) = last.vertices.last() else { return Ok(()) };
-        for place in 0..last.vertices.len() - 1 {
+        candidates: &mut Candidates,
+    ) -> Result<usize> {
+        let Some(last) = found.last() else { return Ok(0) };
+        let Some(&to) = last.vertices.last() else { return Ok(0) };
+        let places = left_at..last.vertices.len() - 1;
+        for place in places.clone() {
+            while candidates.len() > wanted {
+                candidates.pop_last();
+            }
+            let worst = candidates.last_key_value().filter(|_| candidates.len() == wanted);
+            let limit = worst.and_then(|((worst, _), _)| worst.left_of(last.lengths[place]));
             let (start, spur) = (&last.vertices[..place], last.vertices[place]);
             let same_start = found.iter().filter(|path| path.vertices.starts_with(&last.vertices[..=place]));
             let detour = Detour {
@@ -438,7 +454,7 @@ impl<'a> Ways<'a> {
             };
             // A path that was found has no more steps than are allowed.
             let steps_left = max_steps.map(|max| max - place);
-            if let Some(rest) = self.shortest(spur, to, &detour, steps_left)? {
+            if let Some(rest) = self.shortest(spur, to, &detour, steps_left, limit)? {
                 let before = last.lengths[place];
                 let after = rest.lengths.iter().map(|&length| before + length);
                 let path = Path {
@@ -446,10 +462,10 @@ impl<'a> Ways<'a> {
                     vertices: [start, &rest.vertices].concat(),
                     steps: [&last.steps[..place], &rest.steps].concat(),
                 };
-                candidates.insert((path.length(), path));
+                candidates.insert((path.length(), path), place);
             }
         }
-        Ok(())
+        Ok(places.len())
     }
 }
 

@@ -11,6 +11,7 @@ use esker_store::io::RealDisk;
 use esker_store::manifest::StagingOptions;
 use esker_store::{Database, DatabaseOptions, Store, Version};
 
+use super::search::FoundPaths;
 use super::*;
 
 /// A small graph with random weights of 0 to 9 and parallel edges, integers or floats.
@@ -96,6 +97,23 @@ fn paths_are_those_that_an_exhaustive_search_finds() {
                 }
             }
         }
+    }
+}
+
+/// Each path was searched for deviations from its beginning, which all of them share.
+#[test]
+fn deviations_that_are_known_are_not_sought_again() {
+    let run = Run::with_threads(1).unwrap();
+    let chain = (0..20).map(|place| format!("c{place},c{},1,x\n", place + 1));
+    let fan = (0..30).map(|way| format!("c20,w{way},1,x\nw{way},t,1,x\n"));
+    let (_directory, version) = named(&chain.chain(fan).collect::<String>());
+    let [from, to] = ["c0", "t"].map(|id| version.find_vertex(id, &run).unwrap());
+    for (count, searches_max) in [(30, 100), (2, 25)] {
+        let options = PathOptions { count, ..PathOptions::default() };
+        let found = search::found_paths((&version).into(), from, to, options, &run).unwrap();
+        let FoundPaths { paths, searches } = found;
+        assert_eq!(paths.len(), count);
+        assert!(searches <= searches_max, "{count} paths: {searches} searches");
     }
 }
 
