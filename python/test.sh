@@ -4,15 +4,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+. scripts/environment.sh
 target=${CARGO_TARGET_DIR:-target}
 environment=$target/python
-wanted=python/tests/requirements.txt
-if ! cmp --silent "$wanted" "$environment/installed.txt"; then
-    rm -rf "$environment"
-    python3 -m venv "$environment"
-    "$environment/bin/pip" install --quiet --disable-pip-version-check --requirement "$wanted"
-    cp "$wanted" "$environment/installed.txt"
-fi
+environment "$environment" python/tests/requirements.txt
 ln -sf "$(realpath "$target")/debug/lib_esker.so" python/esker/_esker.abi3.so
 
 "$environment/bin/python" python/tests/register.py
