@@ -1,8 +1,9 @@
-// Builds the page of `esker serve` into web/dist: three files, compressed, which the program embeds. So `cargo build` needs no Node.
+// Builds the page of `esker serve` into web/dist: three files, compressed, which the program embeds. So `cargo build` needs no Node. And the
+// widget for notebooks, one file of the Python package.
 //
-//     node build.mjs           writes dist
-//     node build.mjs --check   fails if dist differs from what the sources give
-//     node build.mjs --plain FOLDER   writes the three files uncompressed, to look at while working on them
+//     node build.mjs           writes all
+//     node build.mjs --check   fails if they differ from what the sources give
+//     node build.mjs --plain FOLDER   writes them uncompressed, to look at while working on them
 
 import { build } from 'esbuild';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -12,25 +13,30 @@ import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const dist = join(here, 'dist');
+const WIDGET = 'widget.js';
 const BYTES_MAX = 120 * 1024;
 
-/** The three files of the page, by name, as bytes. */
+/** Where a file goes. */
+const folderOf = (name) => (name === WIDGET ? join(here, '../python/esker') : dist);
+
+/** The files by name, as bytes. */
 async function files() {
     const common = { bundle: true, minify: true, write: false, charset: 'utf8', legalComments: 'none', logLevel: 'warning' };
+    const scripts = { absWorkingDir: here, target: 'es2022', define: { 'process.env.NODE_ENV': '"production"' } };
     const script = await build({
         ...common,
-        absWorkingDir: here,
+        ...scripts,
         entryPoints: ['src/main.ts'],
         format: 'iife',
-        target: 'es2022',
-        define: { 'process.env.NODE_ENV': '"production"' },
     });
+    const widget = await build({ ...common, ...scripts, entryPoints: ['src/widget.ts'], format: 'esm' });
     const style = await build({ ...common, absWorkingDir: here, entryPoints: ['src/app.css'], target: ['chrome112', 'firefox115', 'safari16'] });
     const markup = await readFile(join(here, 'src/index.html'), 'utf8');
     return {
         'index.html': Buffer.from(markup.replace(/>\s+</g, '><').trim() + '\n'),
         'app.js': Buffer.from(script.outputFiles[0].contents),
         'app.css': Buffer.from(style.outputFiles[0].contents),
+        [WIDGET]: Buffer.from(widget.outputFiles[0].contents),
     };
 }
 
@@ -43,11 +49,11 @@ async function compress(bytes) {
     });
 }
 
-/** The files of dist whose content is not that of the sources. The content is compared, not the compression. */
+/** The files whose content is not that of the sources. The content is compared, not the compression. */
 async function stale(built) {
     const names = [];
     for (const [name, bytes] of Object.entries(built)) {
-        const stored = await readFile(join(dist, `${name}.gz`)).catch(() => null);
+        const stored = await readFile(join(folderOf(name), `${name}.gz`)).catch(() => null);
         if (!stored || !gunzipSync(stored).equals(bytes)) names.push(name);
     }
     return names;
@@ -58,11 +64,11 @@ async function write(built) {
     let total = 0;
     for (const [name, bytes] of Object.entries(built)) {
         const packed = await compress(bytes);
-        total += packed.length;
-        await writeFile(join(dist, `${name}.gz`), packed);
+        if (name !== WIDGET) total += packed.length;
+        await writeFile(join(folderOf(name), `${name}.gz`), packed);
         console.log(`${name.padEnd(12)}${String(bytes.length).padStart(8)} bytes, ${packed.length} compressed`);
     }
-    console.log(`${'all'.padEnd(12)}${' '.repeat(14)} ${total} compressed, at most ${BYTES_MAX}`);
+    console.log(`${'the page'.padEnd(12)}${' '.repeat(14)} ${total} compressed, at most ${BYTES_MAX}`);
     return total <= BYTES_MAX;
 }
 
@@ -71,7 +77,7 @@ const built = await files();
 if (option === '--check') {
     const names = await stale(built);
     if (names.length > 0) {
-        console.error(`web/dist is not what the sources give: ${names.join(', ')}. Run \`node web/build.mjs\` and commit web/dist.`);
+        console.error(`Not what the sources give: ${names.join(', ')}. Run \`node web/build.mjs\` and commit what it writes.`);
         process.exitCode = 1;
     }
 } else if (option === '--plain') {

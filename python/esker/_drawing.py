@@ -11,16 +11,20 @@ from ._errors import InvalidError
 if TYPE_CHECKING:
     import numpy
 
+    from ._esker import PictureParts
+    from ._notebook import PictureWidget
+
 
 class Picture:
     """A picture of a part of a graph, which notebooks show. ``svg`` is its text, ``ids`` the vertices that are drawn, and ``found`` the number of
     vertices that could be."""
 
-    def __init__(self, svg: str, ids: list[Any], places: list[tuple[float, float]], found: int) -> None:
+    def __init__(self, svg: str, ids: list[Any], places: list[tuple[float, float]], found: int, parts: PictureParts) -> None:
         self.svg = svg
         self.ids = ids
         self.found = found
         self._places = places
+        self._parts = parts
 
     @property
     def positions(self) -> numpy.ndarray:
@@ -36,6 +40,30 @@ class Picture:
             raise InvalidError(f"{path} does not end in .svg, the only form of pictures")
         with open(path, "w" if replace else "x", encoding="utf-8") as file:
             file.write(self.svg)
+
+    def show(self, *, height: int = 480) -> PictureWidget:
+        """The same picture as a widget: a notebook shows it, and one moves in it, selects vertices and drags them. Needs the package ``anywidget``.
+
+        Args:
+            height: In pixels.
+        """
+        if isinstance(height, bool) or not hasattr(height, "__index__") or height < 1:
+            raise InvalidError(f"height must be an integer from 1 on, not {height!r}")
+        try:
+            from ._notebook import PictureWidget
+        except ModuleNotFoundError as error:
+            raise ImportError(f"show needs the package {error.name}: pip install 'esker[notebook]'") from error
+        return PictureWidget(self, height=int(height))
+
+    def _scene(self) -> dict[str, Any]:
+        """What the widget draws."""
+        directed, edges, colours, sizes, legend = self._parts
+        vertices = [
+            {"id": str(one), "x": x, "y": y, "colour": colour, "size": size}
+            for one, (x, y), colour, size in zip(self.ids, self._places, colours, sizes)
+        ]
+        lines = [{"colour": colour, "text": text} for colour, text in legend]
+        return {"directed": directed, "vertices": vertices, "edges": edges, "legend": lines, "found": self.found}
 
     def _repr_svg_(self) -> str:
         return self.svg

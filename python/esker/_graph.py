@@ -13,7 +13,7 @@ from ._counted import counted
 from ._edges import EdgeTable, VertexTable
 from ._errors import InvalidError, MistypedError, PropertyNotFoundError, VertexNotFoundError
 from ._drawing import Picture
-from ._esker import count_kinds, csr, draw, ids_with_prefix, shortest_paths
+from ._esker import Answer, count_kinds, csr, draw, ids_with_prefix, shortest_paths
 from ._features import Feature, features
 from ._result import Result
 from ._settings import Direction, Memory, memory_bytes, run_settings, view_choice
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pyarrow
     import scipy.sparse
 
+    from ._notebook import PictureWidget
     from ._parts import PartView
 
 #: An external id of a vertex.
@@ -367,8 +368,8 @@ class Graph(Algorithms):
         vertices: int = 300,
         layout: Literal["forces", "layers"] = "forces",
         rounds: int = 300,
-        colour: str | None = None,
-        size: str | None = None,
+        colour: str | Result | None = None,
+        size: str | Result | None = None,
         labels: int | None = None,
         title: str | None = None,
         seed: int = 1,
@@ -380,6 +381,7 @@ class Graph(Algorithms):
 
         >>> g.draw()
         >>> g.draw("alice", hops=2, colour="communities").save("alice.svg")
+        >>> g.draw(colour=g.leiden(), size=g.pagerank()).show()
 
         Args:
             ego: An id, or several, around which to draw; by default the vertices with most edges are drawn.
@@ -387,8 +389,8 @@ class Graph(Algorithms):
             vertices: The greatest number of vertices: those near first, of the others those with most edges.
             layout: ``forces`` brings together what is joined (ForceAtlas2); ``layers`` goes from the top along the edges.
             rounds: Rounds of ``forces``; more take longer and untangle more.
-            colour: ``communities`` of what is drawn, or a vertex property.
-            size: The vertex property that is the size, a number; by default the number of edges.
+            colour: ``communities`` of what is drawn, a vertex property, or a result of this version: its first column.
+            size: The vertex property, or the result of this version, that is the size, a number; by default the number of edges.
             labels: How many ids are shown, those of the largest vertices; by default all of up to 60 vertices, and 30 of more.
             title: For people who do not see the picture.
             seed: Of the first places.
@@ -401,11 +403,35 @@ class Graph(Algorithms):
             if isinstance(count, bool) or not hasattr(count, "__index__") or count < least:
                 raise InvalidError(f"{name} must be an integer from {least} on, not {count!r}")
         middle = [] if ego is None else [ego] if _is_one(ego) else list(ego)
-        how = {"hops": hops, "vertices": vertices, "layout": layout, "rounds": rounds, "colour": colour, "size": size, "labels": labels}
+        how: dict[str, Any] = {"hops": hops, "vertices": vertices, "layout": layout, "rounds": rounds, "labels": labels}
+        for name, values in (("colour", colour), ("size", size)):
+            how[name], how[f"{name}_of"] = (None, self._answer_of(values, name)) if isinstance(values, Result) else (values, None)
         how["title"] = repr(self)[1:-1] if title is None else title
         with _progress.listening(progress, "draw") as callback:
             settings = run_settings(threads=threads, memory=memory, seed=seed, deterministic=True, progress=callback)
             return Picture(*draw(self._native, [self._checked_id(one) for one in middle], how, settings))
+
+    def show(self, ego: Id | Iterable[Id] | None = None, **options: Any) -> PictureWidget:
+        """A picture that a notebook shows and lets one move in: that of :meth:`draw`, which has the options. Needs the package ``anywidget``.
+
+        >>> g.show("alice", hops=2)
+        """
+        return self.draw(ego, **options).show()
+
+    def ego(self, ego: Id | Iterable[Id], hops: int = 1, **options: Any) -> Picture:
+        """The picture of what is at most ``hops`` steps from some vertices, with the other options of :meth:`draw`.
+
+        >>> g.ego("alice", hops=2).show()
+        """
+        return self.draw(ego, hops=hops, **options)
+
+    def _answer_of(self, result: Result, name: str) -> Any:
+        """The native answer of a result, if it is of this version."""
+        if not result.graph._native.is_same_version(self._native):
+            raise InvalidError(f"{name} is a result of {result.graph!r}, and the picture is of {self!r}")
+        if not isinstance(result._native, Answer):
+            raise InvalidError(f"{name} is a result that was pickled, whose values have no places here: run {result.algorithm} again")
+        return result._native
 
     # -- vertices
 

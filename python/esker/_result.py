@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow
 
     from ._graph import Graph, Id
+    from ._notebook import PictureWidget
 
 _NONE = (1 << 8 * _esker.vertex_id_bytes()) - 1
 #: The NumPy type of vertex numbers.
@@ -377,6 +378,15 @@ class Result:
         with without_collections():
             self._native.top(count, rows)
         return rows
+
+    def show(self, ego: Any = None, **options: Any) -> PictureWidget:
+        """A picture in a notebook whose colours are the first column, of the vertices with most edges or of what is around ``ego``; the options are
+        those of :meth:`esker.Graph.draw`. Needs the package ``anywidget``.
+
+        >>> g.leiden().show()
+        >>> g.pagerank().show("alice", hops=2, size=g.degrees())
+        """
+        return self.graph.draw(ego, **{"colour": self, **options}).show()
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         if not self._columns and not self._has_edges:

@@ -1,12 +1,13 @@
 //! Pictures of a part of a graph.
 
 use esker::algo::drawing::forces::ForceOptions;
-use esker::drawing::{Arrangement, Look, Paint, Picture, Scene};
+use esker::drawing::{Arrangement, Look, Paint, Picture, PictureValues, Scene};
 use esker::local::LocalGraph;
 use pyo3::prelude::*;
 
 use crate::failure::{PyOutcome, invalid};
 use crate::graph::PyGraph;
+use crate::output::answer::PyAnswer;
 use crate::output::values::id_object;
 use crate::settings::Settings;
 use crate::watch::watched_reading;
@@ -20,7 +21,10 @@ pub(crate) struct DrawSettings {
     layout: String,
     rounds: usize,
     colour: Option<String>,
+    /// In place of a property.
+    colour_of: Option<Py<PyAnswer>>,
     size: Option<String>,
+    size_of: Option<Py<PyAnswer>>,
     labels: Option<usize>,
     title: String,
 }
@@ -36,18 +40,28 @@ impl DrawSettings {
         }
     }
 
-    fn look(&self) -> Look {
-        let paint = match self.colour.as_deref() {
-            None => Paint::Plain,
-            Some("communities") => Paint::Communities,
-            Some(name) => Paint::Property(name.to_owned()),
+    fn look(&self) -> PyOutcome<Look> {
+        let paint = match (&self.colour_of, self.colour.as_deref()) {
+            (Some(answer), _) => Paint::Values(answer.get().vertex_values("colour")?),
+            (None, None) => Paint::Plain,
+            (None, Some("communities")) => Paint::Communities,
+            (None, Some(name)) => Paint::Values(PictureValues::Property(name.to_owned())),
         };
-        Look { paint, size: self.size.clone() }
+        let size = match &self.size_of {
+            Some(answer) => Some(answer.get().vertex_values("size")?),
+            None => self.size.clone().map(PictureValues::Property),
+        };
+        Ok(Look { paint, size })
     }
 }
 
-/// The picture as SVG, the ids and places of its vertices, and the number of vertices that could be shown.
-type Drawn<'py> = (String, Vec<Bound<'py, PyAny>>, Vec<[f64; 2]>, usize);
+/// The picture as SVG, the ids and places of its vertices, the number of vertices that could be shown, and
+/// its parts.
+type Drawn<'py> = (String, Vec<Bound<'py, PyAny>>, Vec<[f64; 2]>, usize, Parts);
+
+/// Whether edges have a direction; the places of the ends and the number of edges from one vertex to another;
+/// the colour of each vertex, its size from 0 to 1, and what colours mean.
+type Parts = (bool, Vec<(u32, u32, u32)>, Vec<String>, Vec<f64>, Vec<(String, String)>);
 
 /// Draws what is around some vertices, or the vertices with most edges.
 #[pyfunction]
@@ -60,7 +74,7 @@ pub(crate) fn draw<'py>(
 ) -> PyOutcome<Drawn<'py>> {
     let view = &graph.view;
     let middle = ego.iter().map(|id| graph.vertex(id)).collect::<PyOutcome<Vec<_>>>()?;
-    let arrangement = how.arrangement()?;
+    let (arrangement, look) = (how.arrangement()?, how.look()?);
     let (run, cancel, listener) = settings.run("draw")?;
     let picture = watched_reading(py, &cancel, listener.as_ref(), view.version().path(), || {
         let stored = LocalGraph::from(view.version());
@@ -72,7 +86,7 @@ pub(crate) fn draw<'py>(
             scene.edges.iter_mut().for_each(|edge| std::mem::swap(&mut edge.source, &mut edge.target));
         }
         scene.is_directed &= !view.drops_directions();
-        let picture = Picture::new(stored, scene, arrangement, &how.look(), &run)?;
+        let picture = Picture::new(stored, scene, arrangement, &look, &run)?;
         Ok(match how.labels {
             Some(labels) => picture.with_labels(labels),
             None => picture,
@@ -81,5 +95,8 @@ pub(crate) fn draw<'py>(
     let scene = picture.scene();
     let ids = scene.vertices.iter().map(|&v| id_object(py, view.version(), v)).collect::<PyOutcome<_>>()?;
     let places = picture.places().map(|(_, place)| place).collect();
-    Ok((picture.svg(&how.title), ids, places, scene.found))
+    let edges = scene.edges.iter().map(|edge| (edge.source, edge.target, edge.count)).collect();
+    let (colours, sizes) = (picture.colours().to_vec(), picture.sizes().to_vec());
+    let parts = (scene.is_directed, edges, colours, sizes, picture.legend().to_vec());
+    Ok((picture.svg(&how.title), ids, places, scene.found, parts))
 }

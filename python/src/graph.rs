@@ -189,6 +189,13 @@ impl PyGraph {
         reading(py, self.path(), || self.checked(column)).map(Array::of)
     }
 
+    /// Whether both are of one version of one database.
+    fn is_same_version(&self, other: &Self) -> bool {
+        let (own, its) = (self.version(), other.version());
+        (own.path(), own.number(), own.record().committed_ms)
+            == (its.path(), its.number(), its.record().committed_ms)
+    }
+
     /// Whether ids are strings.
     fn ids_are_texts(&self) -> bool {
         self.version().ids().is_text()

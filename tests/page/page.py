@@ -13,6 +13,7 @@ from playwright.sync_api import Playwright, sync_playwright
 import databases
 import miserables
 import trade
+import widget
 from browser import Screen, launch
 from served import Served
 
@@ -91,6 +92,15 @@ def on_large(browsers: Browsers, program: Path, folder: Path, pictures: Path | N
         served.stop()
 
 
+def on_widget(browsers: Browsers, _program: Path, _folder: Path, pictures: Path | None) -> None:
+    screen = Screen(browsers.usual, pictures)
+    step(widget.drawn, screen)
+    step(widget.selection, screen)
+    step(widget.places, screen)
+    step(widget.values_of_python, screen)
+    finish(screen)
+
+
 def finish(*screens: Screen) -> None:
     """Nothing went wrong that no step looked at, and nothing came from elsewhere."""
     for screen in screens:
@@ -102,7 +112,7 @@ def finish(*screens: Screen) -> None:
         screen.close()
 
 
-GROUPS = {"miserables": on_miserables, "trade": on_trade, "large": on_large}
+GROUPS = {"miserables": on_miserables, "trade": on_trade, "large": on_large, "widget": on_widget}
 
 
 def main() -> int:

@@ -4,13 +4,14 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 
 use esker::answer::{Fact, Ranking, Value, Values};
+use esker::drawing::PictureValues;
 use esker::graph::Cancel;
 use esker::store::View;
 use esker::top::{TopVertex, top};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::failure::PyOutcome;
+use crate::failure::{PyOutcome, invalid};
 use crate::input::array::Array;
 use crate::interrupts::InterruptChecks;
 use crate::output::row_order::VersionRows;
@@ -51,6 +52,23 @@ impl PyAnswer {
             given.is_in_rows = true;
         }
         Ok(Arc::clone(&given.answer))
+    }
+
+    /// The values of the principal column, for a picture.
+    pub(crate) fn vertex_values(&self, what: &str) -> PyOutcome<PictureValues> {
+        let (answer, rows) = (self.in_rows()?, self.rows.clone());
+        let Some(PictureValues::Answer { name, is_of_groups, value }) = PictureValues::of(&answer) else {
+            return invalid(format!("{what} must be a result with a value for each vertex"));
+        };
+        let of_vertex = move |v| {
+            // It was found for the rows of the answer.
+            let order = rows.order().ok().flatten();
+            Ok(match value(order.map_or(v, |order| order.row(v)))? {
+                Value::Vertex(row) => Value::Vertex(order.map_or(row, |order| order.vertex(row))),
+                other => other,
+            })
+        };
+        Ok(PictureValues::Answer { name, is_of_groups, value: Arc::new(of_vertex) })
     }
 
     /// Changes the answer while its rows are vertices: before its values are asked for.

@@ -9,8 +9,11 @@ import { Labels, drawHover } from './labels';
 import type { Look } from './look';
 
 export interface Listener {
-    select(id: string | null): void;
+    /** `more`: beside those that are selected. */
+    select(id: string | null, more: boolean): void;
     expand(id: string): void;
+    /** A vertex was dragged here, in the coordinates of the content. Without this, none can be. */
+    move?(id: string, x: number, y: number): void;
 }
 
 export class Picture {
@@ -19,9 +22,19 @@ export class Picture {
     private selected: string | null = null;
     private hovered: string | null = null;
     private near = new Set<string>();
+    private chosen = new Set<string>();
+    private dropped = false;
+    private readonly resizes = new ResizeObserver(() => this.sigma?.resize()?.refresh());
 
     constructor(private readonly container: HTMLElement, private readonly listener: Listener, private readonly directed: boolean) {
-        new ResizeObserver(() => this.sigma?.resize()?.refresh()).observe(container);
+        this.resizes.observe(container);
+    }
+
+    /** Frees what the browser holds for it. */
+    end(): void {
+        this.resizes.disconnect();
+        this.sigma?.kill();
+        this.sigma = null;
     }
 
     /** Draws a content. The camera stays if most vertices were there before. */
@@ -57,6 +70,12 @@ export class Picture {
         this.selected = id;
         this.remember();
         this.sigma?.refresh({ skipIndexation: true });
+    }
+
+    /** Marks several vertices, and brings the last of them out as `select` does. */
+    choose(ids: string[]): void {
+        this.chosen = new Set(ids);
+        this.select(ids.at(-1) ?? null);
     }
 
     /** Shows everything. */
@@ -103,7 +122,7 @@ export class Picture {
             const cost = along + aside * 2;
             if (!best || cost < best.cost) best = { id, cost };
         }
-        if (best) this.listener.select(best.id);
+        if (best) this.listener.select(best.id, false);
     }
 
     private nodeLook(vertex: Parameters<Look['vertexColour']>[0], look: Look): { color: string; size: number } {
@@ -136,20 +155,51 @@ export class Picture {
             nodeReducer: (id, data) => this.nodeReduced(id, data), edgeReducer: (edge, data) => this.edgeReduced(edge, data),
         });
         sigma.on('beforeRender', labels.begin);
-        sigma.on('clickNode', ({ node }) => this.listener.select(node));
-        sigma.on('clickStage', () => this.listener.select(null));
+        const clicked = (id: string | null, more: boolean): void => {
+            // The end of a drag is a click to sigma.
+            if (!this.dropped) this.listener.select(id, more);
+            this.dropped = false;
+        };
+        sigma.on('clickNode', ({ node, event }) => clicked(node, event.original.shiftKey));
+        sigma.on('clickStage', () => clicked(null, false));
         sigma.on('doubleClickNode', ({ node, preventSigmaDefault }) => {
             preventSigmaDefault();
             this.listener.expand(node);
         });
         sigma.on('enterNode', ({ node }) => this.hover(node));
         sigma.on('leaveNode', () => this.hover(null));
+        if (this.listener.move) this.letDrag(sigma, this.listener.move);
         this.sigma = sigma;
+    }
+
+    private letDrag(sigma: Sigma, move: NonNullable<Listener['move']>): void {
+        let dragged: { id: string; moved: boolean } | null = null;
+        sigma.on('downNode', ({ node }) => {
+            dragged = { id: node, moved: false };
+            this.dropped = false;
+        });
+        sigma.on('moveBody', ({ event }) => {
+            if (!dragged) return;
+            // The ground stays where it is, though the outermost vertex may move.
+            if (!sigma.getCustomBBox()) sigma.setCustomBBox(sigma.getBBox());
+            dragged.moved = true;
+            this.graph.mergeNodeAttributes(dragged.id, sigma.viewportToGraph(event));
+            event.preventSigmaDefault();
+            event.original.preventDefault();
+        });
+        const drop = (): void => {
+            const done = dragged;
+            dragged = null;
+            this.dropped = done?.moved === true;
+            if (done?.moved) move(done.id, this.graph.getNodeAttribute(done.id, 'x'), -this.graph.getNodeAttribute(done.id, 'y'));
+        };
+        sigma.on('upNode', drop);
+        sigma.on('upStage', drop);
     }
 
     private nodeReduced(id: string, data: Record<string, unknown>): Record<string, unknown> {
         const near = this.near.size === 0 || this.near.has(id) || data.important === true;
-        const selected = id === this.selected;
+        const selected = id === this.selected || this.chosen.has(id);
         return {
             ...data, highlighted: selected, zIndex: selected ? 2 : near ? 1 : 0,
             color: near ? data.color : theme().faint,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use esker::algo::drawing::forces::ForceOptions;
-use esker::drawing::{Arrangement, Look, Paint, Picture, Scene};
+use esker::drawing::{Arrangement, Look, Paint, Picture, PictureValues, Scene};
 use esker::export::{ExportOptions, OutputFile};
 use esker::graph::Cancel;
 use esker::local::LocalGraph;
@@ -197,9 +197,9 @@ impl DrawCommand {
         let paint = match self.colour.as_deref() {
             None => Paint::Plain,
             Some("communities") => Paint::Communities,
-            Some(name) => Paint::Property(name.to_owned()),
+            Some(name) => Paint::Values(PictureValues::Property(name.to_owned())),
         };
-        Look { paint, size: self.size.clone() }
+        Look { paint, size: self.size.clone().map(PictureValues::Property) }
     }
 
     fn open(&self, path: &Path, cancel: &Cancel) -> Result<OutputFile, Failure> {

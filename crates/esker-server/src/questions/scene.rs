@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use esker::algo::drawing::forces::ForceOptions;
-use esker::drawing::{Arrangement, Look, Paint, Picture, Scene};
+use esker::drawing::{Arrangement, Look, Paint, Picture, PictureValues, Scene};
 use esker::graph::VertexId;
 use esker::local::{PathLength, between};
 use serde_json::{Map, Value, json};
@@ -83,9 +83,9 @@ pub(crate) fn scene(ask: &Ask<'_>) -> Outcome {
     let paint = match query.text("colour") {
         None => Paint::Plain,
         Some("communities") => Paint::Communities,
-        Some(name) => Paint::Property(name.to_owned()),
+        Some(name) => Paint::Values(PictureValues::Property(name.to_owned())),
     };
-    let look = Look { paint, size: query.text("size").map(str::to_owned) };
+    let look = Look { paint, size: query.text("size").map(|name| PictureValues::Property(name.to_owned())) };
     let picture = Picture::new(graph, scene, arrangement, &look, ask.run)?;
     drawn(ask, &around, &picture)
 }

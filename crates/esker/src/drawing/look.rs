@@ -1,13 +1,14 @@
 //! How vertices look: their colours and sizes, and what these mean.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use esker_algo::algorithm::communities::leiden::{LeidenOptions, leiden};
 use esker_graph::{Csr, Run, VertexId};
 use esker_store::Version;
-use esker_store::property::PropertyValue;
 
 use super::scene::{Scene, degree_of};
+use crate::answer::{Answer, Value};
 use crate::differences::value_json;
 use crate::error::{Error, Result};
 use crate::local::LocalGraph;
@@ -20,25 +21,83 @@ const GREY: &str = "#999999";
 /// Colours of numbers from the least to the greatest; between them colours are mixed.
 const SCALE: [[u8; 3]; 5] = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
 
+/// The value of a vertex in an answer.
+type ValueOf = Arc<dyn Fn(VertexId) -> Result<Value> + Send + Sync>;
+
+/// Values of vertices, which colours or sizes show.
+#[derive(Clone)]
+pub enum PictureValues {
+    /// A vertex property.
+    Property(String),
+    /// A column of an answer of an algorithm.
+    Answer {
+        /// Its name.
+        name: String,
+        /// Whether values are labels of groups.
+        is_of_groups: bool,
+        /// The value of a vertex.
+        value: ValueOf,
+    },
+}
+
+impl PictureValues {
+    /// The principal column of an answer; `None` if it has no rows of vertices.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use esker::answer::{Answer, AnswerColumn, Ranking, Values};
+    /// use esker::drawing::PictureValues;
+    ///
+    /// let values = Values::Float(vec![0.75, 0.25]);
+    /// let ranks = AnswerColumn { name: "rank", values, ranking: Ranking::Largest };
+    /// let answer = Answer { columns: vec![ranks], ..Answer::default() };
+    /// assert!(PictureValues::of(&Arc::new(answer)).is_some());
+    /// assert!(PictureValues::of(&Arc::default()).is_none());
+    /// ```
+    pub fn of(answer: &Arc<Answer>) -> Option<Self> {
+        let column = answer.columns.first().filter(|_| answer.has_vertex_rows())?;
+        let (name, is_of_groups) = (column.name.to_owned(), column.ranking.is_of_groups());
+        let answer = Arc::clone(answer);
+        let value = move |v: VertexId| {
+            let row = match &answer.vertices {
+                None => Some(v as usize),
+                Some(vertices) => vertices.binary_search(&v).ok(),
+            };
+            let values = &answer.columns[0].values;
+            Ok(row.filter(|row| *row < values.len()).map_or(Value::Missing, |row| values.get(row)))
+        };
+        Some(Self::Answer { name, is_of_groups, value: Arc::new(value) })
+    }
+}
+
+impl std::fmt::Debug for PictureValues {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Property(name) => f.debug_tuple("Property").field(name).finish(),
+            Self::Answer { name, .. } => f.debug_struct("Answer").field("name", name).finish_non_exhaustive(),
+        }
+    }
+}
+
 /// What colours stand for.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub enum Paint {
     /// All vertices alike.
     #[default]
     Plain,
     /// Communities of what is drawn, by Leiden's method with the default resolution.
     Communities,
-    /// A vertex property: groups of texts, truth values and few numbers, a scale of many numbers.
-    Property(String),
+    /// Values of vertices: groups of texts, truth values and few numbers, a scale of many numbers.
+    Values(PictureValues),
 }
 
 /// How vertices look.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Look {
     /// What colours stand for.
     pub paint: Paint,
-    /// The vertex property that is the size, a number; without one, the number of edges.
-    pub size: Option<String>,
+    /// The numbers that are the sizes; without any, the numbers of edges.
+    pub size: Option<PictureValues>,
 }
 
 /// The looks of all vertices of a scene.
@@ -66,7 +125,7 @@ impl Looks {
             .collect();
         let sizes = match &look.size {
             None => degrees.iter().map(|&degree| degree as f64).collect(),
-            Some(name) => numbers(version, name, scene, &mut notes)?,
+            Some(values) => numbers(version, values, scene, &mut notes)?,
         };
         // Numbers of both signs are from the least to the greatest.
         let least = sizes.iter().copied().fold(0.0, f64::min);
@@ -80,56 +139,95 @@ impl Looks {
         let (colours, legend) = match &look.paint {
             Paint::Plain => (vec![COLOURS[0].to_owned(); scene.vertices.len()], Vec::new()),
             Paint::Communities => groups(&communities(version, scene, run)?),
-            Paint::Property(name) => of_property(version, name, scene, &mut notes)?,
+            Paint::Values(values) => of_values(version, values, scene, &mut notes)?,
         };
         Ok(Self { colours, sizes, notes, legend })
     }
 }
 
-/// Calls `take` with the value of a property of each vertex of a scene, and adds it to the notes.
-fn values<T>(
-    version: &Version,
-    name: &str,
-    scene: &Scene,
-    notes: &mut [String],
-    take: impl Fn(&PropertyValue<'_>) -> Result<T>,
-) -> Result<Vec<Option<T>>> {
-    let property = version.vertex_property(name)?;
-    let value = |(&v, note): (&VertexId, &mut String)| -> Result<Option<T>> {
-        let Some(value) = property.get(v)?.filter(|value| !value.is_missing()) else { return Ok(None) };
-        note.push_str(&format!("\n{name}: {value}"));
-        Ok(Some(take(&value)?))
-    };
-    scene.vertices.iter().zip(notes).map(value).collect()
+/// A value as text, and as a number if it is one.
+struct ValueText {
+    text: String,
+    number: Option<f64>,
 }
 
-fn number(name: &str, value: &PropertyValue<'_>) -> Result<f64> {
-    let number = value_json(value).as_f64().filter(|_| value.is_number());
-    number.ok_or_else(|| Error::usage(format!("a size is a number, and {name:?} has the value {value}")))
+/// The value of each vertex of a scene, which is added to the notes.
+fn shown(
+    version: &Version,
+    values: &PictureValues,
+    scene: &Scene,
+    notes: &mut [String],
+) -> Result<Vec<Option<ValueText>>> {
+    let (name, found): (_, Vec<Option<ValueText>>) = match values {
+        PictureValues::Property(name) => {
+            let property = version.vertex_property(name)?;
+            let value = |&v: &VertexId| -> Result<Option<ValueText>> {
+                let Some(value) = property.get(v)?.filter(|value| !value.is_missing()) else {
+                    return Ok(None);
+                };
+                let number = value_json(&value).as_f64().filter(|_| value.is_number());
+                Ok(Some(ValueText { text: value.to_string(), number }))
+            };
+            (name, scene.vertices.iter().map(value).collect::<Result<_>>()?)
+        }
+        PictureValues::Answer { name, is_of_groups, value } => {
+            let value = |&v: &VertexId| -> Result<Option<ValueText>> {
+                let value = value(v)?;
+                let text = value.to_text(version.ids())?;
+                let number = value.number().filter(|_| !is_of_groups);
+                Ok((value != Value::Missing).then_some(ValueText { text, number }))
+            };
+            (name, scene.vertices.iter().map(value).collect::<Result<_>>()?)
+        }
+    };
+    for (shown, note) in found.iter().zip(notes) {
+        if let Some(ValueText { text, .. }) = shown {
+            note.push_str(&format!("\n{name}: {text}"));
+        }
+    }
+    Ok(found)
 }
 
 /// Numbers of vertices; a vertex without a value has NaN.
-fn numbers(version: &Version, name: &str, scene: &Scene, notes: &mut [String]) -> Result<Vec<f64>> {
-    let found = values(version, name, scene, notes, |value| number(name, value))?;
-    Ok(found.into_iter().map(|number| number.unwrap_or(f64::NAN)).collect())
+fn numbers(
+    version: &Version,
+    values: &PictureValues,
+    scene: &Scene,
+    notes: &mut [String],
+) -> Result<Vec<f64>> {
+    let number = |shown: Option<ValueText>| match shown {
+        None => Ok(f64::NAN),
+        Some(ValueText { number: Some(number), .. }) => Ok(number),
+        Some(ValueText { text, .. }) => {
+            let (PictureValues::Property(name) | PictureValues::Answer { name, .. }) = values;
+            Err(Error::usage(format!("a size is a number, and {name:?} has the value {text}")))
+        }
+    };
+    shown(version, values, scene, notes)?.into_iter().map(number).collect()
 }
 
 type Painted = (Vec<String>, Vec<(String, String)>);
 
-fn of_property(version: &Version, name: &str, scene: &Scene, notes: &mut [String]) -> Result<Painted> {
-    if version.vertex_property(name)?.record().logical.is_vector() {
+fn of_values(
+    version: &Version,
+    values: &PictureValues,
+    scene: &Scene,
+    notes: &mut [String],
+) -> Result<Painted> {
+    if let PictureValues::Property(name) = values
+        && version.vertex_property(name)?.record().logical.is_vector()
+    {
         return Err(Error::usage(format!("{name:?} holds vectors, which have no colour")));
     }
-    let take = |value: &PropertyValue<'_>| Ok((value.to_string(), number(name, value).ok()));
-    let found = values(version, name, scene, notes, take)?;
-    let mut distinct: Vec<&String> = found.iter().flatten().map(|(text, _)| text).collect();
+    let found = shown(version, values, scene, notes)?;
+    let mut distinct: Vec<&String> = found.iter().flatten().map(|shown| &shown.text).collect();
     distinct.sort_unstable();
     distinct.dedup();
-    let all_numbers = found.iter().flatten().all(|(_, number)| number.is_some());
+    let all_numbers = found.iter().flatten().all(|shown| shown.number.is_some());
     if all_numbers && distinct.len() > COLOURS.len() {
-        return Ok(scale(&found.iter().map(|value| value.as_ref()?.1).collect::<Vec<_>>()));
+        return Ok(scale(&found.iter().map(|shown| shown.as_ref()?.number).collect::<Vec<_>>()));
     }
-    Ok(groups(&found.into_iter().map(|value| Some(value?.0)).collect::<Vec<_>>()))
+    Ok(groups(&found.into_iter().map(|shown| Some(shown?.text)).collect::<Vec<_>>()))
 }
 
 /// Colours of groups, the largest first; those beyond the colours are grey together.

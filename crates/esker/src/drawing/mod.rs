@@ -17,6 +17,6 @@ mod picture;
 mod tests;
 
 pub use chart::{Chart, ChartLine};
-pub use look::{Look, Paint};
+pub use look::{Look, Paint, PictureValues};
 pub use picture::{Arrangement, Picture};
 pub use scene::{Scene, SceneEdge};
