@@ -411,19 +411,17 @@ class Graph(Algorithms):
             settings = run_settings(threads=threads, memory=memory, seed=seed, deterministic=True, progress=callback)
             return Picture(*draw(self._native, [self._checked_id(one) for one in middle], how, settings))
 
-    def show(self, ego: Id | Iterable[Id] | None = None, **options: Any) -> PictureWidget:
-        """A picture that a notebook shows and lets one move in: that of :meth:`draw`, which has the options. Needs the package ``anywidget``.
+    def show(self, ego: Id | Iterable[Id] | None = None, *, height: int = 480, **options: Any) -> PictureWidget:
+        """A picture that a notebook shows and lets one move in: that of :meth:`draw`, which has the other options. Needs the package ``anywidget``.
 
         >>> g.show("alice", hops=2)
-        """
-        return self.draw(ego, **options).show()
 
-    def ego(self, ego: Id | Iterable[Id], hops: int = 1, **options: Any) -> Picture:
-        """The picture of what is at most ``hops`` steps from some vertices, with the other options of :meth:`draw`.
-
-        >>> g.ego("alice", hops=2).show()
+        Args:
+            ego: As for :meth:`draw`.
+            height: In pixels.
+            options: Those of :meth:`draw`.
         """
-        return self.draw(ego, hops=hops, **options)
+        return self.draw(ego, **options).show(height=height)
 
     def _answer_of(self, result: Result, name: str) -> Any:
         """The native answer of a result, if it is of this version."""

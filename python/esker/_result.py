@@ -379,14 +379,14 @@ class Result:
             self._native.top(count, rows)
         return rows
 
-    def show(self, ego: Any = None, **options: Any) -> PictureWidget:
+    def show(self, ego: Any = None, *, height: int = 480, **options: Any) -> PictureWidget:
         """A picture in a notebook whose colours are the first column, of the vertices with most edges or of what is around ``ego``; the options are
         those of :meth:`esker.Graph.draw`. Needs the package ``anywidget``.
 
         >>> g.leiden().show()
         >>> g.pagerank().show("alice", hops=2, size=g.degrees())
         """
-        return self.graph.draw(ego, **{"colour": self, **options}).show()
+        return self.graph.show(ego, height=height, **{"colour": self, **options})
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         if not self._columns and not self._has_edges:

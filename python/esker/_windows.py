@@ -348,19 +348,24 @@ class _GroupHistory:
     def __init__(self, algorithm: Algorithm, keeps_names: bool) -> None:
         self._names = GroupNames(algorithm.name) if keeps_names else None
 
-    def next(self, result: Result) -> pyarrow.Table | None:
+    def next(self, result: Result) -> list[tuple[str, Any, int, int, Any, int]]:
         """Names the groups of the next result, and returns what became of each that changed."""
-        import pyarrow
+        return [] if self._names is None else self._names.pass_on(result._native, run_settings())
 
-        if self._names is None:
-            return None
-        rows = self._names.pass_on(result._native, run_settings())
-        names = ("event", "group", "vertices", "before", "other", "shared")
-        text = result.graph._native.ids_are_texts()
-        of_ids = pyarrow.string() if text else pyarrow.int64()
-        types = (pyarrow.string(), of_ids, pyarrow.int64(), pyarrow.int64(), of_ids, pyarrow.int64())
+
+def _event_tables(events: list[_Step]) -> list[_Step]:
+    """What became of groups, as Arrow tables of the same types."""
+    import pyarrow
+
+    names = ("event", "group", "vertices", "before", "other", "shared")
+    ids = [one for _, rows in events for row in rows for one in (row[1], row[4]) if one is not None]
+    of_ids = pyarrow.string() if ids and isinstance(ids[0], str) else pyarrow.uint64() if any(one >= 1 << 63 for one in ids) else pyarrow.int64()
+    types = (pyarrow.string(), of_ids, pyarrow.int64(), pyarrow.int64(), of_ids, pyarrow.int64())
+    tables = []
+    for step, rows in events:
         columns = zip(*rows) if rows else ((),) * len(names)
-        return pyarrow.table({name: pyarrow.array(list(values), kind) for name, values, kind in zip(names, columns, types)})
+        tables.append((step, pyarrow.table({name: pyarrow.array(list(values), kind) for name, values, kind in zip(names, columns, types)})))
+    return tables
 
 
 def on_versions(
@@ -425,8 +430,8 @@ class WindowTable:
         its sizes now and before, ``other`` the group from which it split or into which it merged, ``shared`` the number of vertices that it
         shares with that, or else with itself before. Groups of one vertex are left out."""
         if self._events is None:
-            raise InvalidError("the groups of this table were named anew on each graph: run with keep_names=True")
-        return WindowTable(self._events)
+            raise InvalidError("this table has no events: windows.run and db.run_versions make them with keep_names=True")
+        return WindowTable(_event_tables(self._events))
 
     def __len__(self) -> int:
         return sum(table.num_rows for _, table in self._tables)
@@ -450,7 +455,7 @@ class WindowTable:
 
         if not self._tables:
             return pyarrow.table({"until": pyarrow.array([], pyarrow.timestamp("s"))})
-        return pyarrow.concat_tables([named(*one) for one in self._tables])
+        return pyarrow.concat_tables(_alike([named(*one) for one in self._tables]))
 
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas data frame."""
@@ -484,7 +489,27 @@ def _rows(result: Result, top: int | None) -> pyarrow.Table:
     column = result.column()
     keys, values = zip(*result.top(top)) if top else ((), ())
     names = (column.name, "vertices") if column.ranking != "largest" else ("edge" if result._has_edges else "vertex", column.name)
-    return pyarrow.table(dict(zip(names, (list(keys), list(values)))))
+    return pyarrow.table({name: _array(list(of_name)) for name, of_name in zip(names, (keys, values))})
+
+
+def _alike(tables: list[Any]) -> list[Any]:
+    """Arrow tables with columns of the same types: ids that one table has without a sign have none in all."""
+    import pyarrow
+
+    unsigned = {field.name for table in tables for field in table.schema if field.type == pyarrow.uint64()}
+
+    def alike(field: Any) -> Any:
+        return field.with_type(pyarrow.uint64()) if field.name in unsigned and field.type == pyarrow.int64() else field
+
+    return [table.cast(pyarrow.schema([alike(field) for field in table.schema])) for table in tables] if unsigned else tables
+
+
+def _array(values: list[Any]) -> Any:
+    """Ids or values as an Arrow array: integers beyond those of 64 bits with a sign are without one."""
+    import pyarrow
+
+    is_large = any(isinstance(value, int) and value >= 1 << 63 for value in values)
+    return pyarrow.array(values, pyarrow.uint64() if is_large else None)
 
 
 def of_window(graph: Graph, length: Any, at: Time, **options: Any) -> Window:

@@ -141,3 +141,34 @@ def test_windows_pass_names_on_and_texts_are_names(tmp_path):
         windows.run("wcc").events
     with pytest.raises(esker.Error, match="named by their members"):
         windows.run("pagerank", keep_names=True)
+
+
+def test_names_of_vertices_that_were_removed_stay(tmp_path):
+    for ids in (["ann", "bob", "cid", "dan"], [7, 3, 900, 20], [2**64 - 1, 5, 2**63, 8]):
+        database = esker.create(tmp_path / f"{ids[0]}.esker", directed=False)
+        with database.batch() as batch:
+            batch.add_edges(ids[:-1], ids[1:])
+        first = database.graph().wcc()[ids[1]]
+        with database.batch() as batch:
+            batch.delete_vertices([first])
+        table = database.run_versions("wcc", keep_names=True, top=3)
+        largest = [row["component"] for row in table.to_arrow().to_pylist() if row["version"] == 2 and row["vertices"] > 1]
+        whole = [row for row in database.run_versions("wcc", keep_names=True).to_arrow().to_pylist() if row["version"] == 2]
+        assert {row["component"] for row in whole} >= set(largest)
+        assert None not in {row["component"] for row in whole}
+        events = table.events.to_arrow().to_pylist()
+        assert events[0]["event"] == "appears"
+        assert events[0]["group"] == first
+        assert any(row["group"] == first and row["version"] == 2 for row in events)
+
+
+def test_labels_that_are_ids_are_names_too(tmp_path):
+    database = esker.create(tmp_path / "labels.esker", directed=False)
+    with database.batch() as batch:
+        batch.add_edges([10, 20, 30, 50], [20, 30, 10, 60])
+    with database.batch() as batch:
+        batch.add_edges([60], [70])
+    events = database.run_versions("cdlp", keep_names=True).events.to_arrow().to_pylist()
+    appeared = [row["group"] for row in events if (row["version"], row["event"]) == (1, "appears")]
+    assert appeared
+    assert set(appeared) <= {10, 20, 30, 50, 60}

@@ -35,7 +35,8 @@ def test_the_widget_has_what_the_picture_has(database):
     assert (scene["directed"], scene["found"]) == (False, 6)
     few = g.show(vertices=3)
     assert (len(few.scene["vertices"]), few.scene["found"]) == (3, 6)
-    assert g.ego("ann").show().picture.ids[0] == "ann"
+    assert set(g.ego("ann").show(height=200).picture.ids) == {"ann", "bob", "cid"}
+    assert g.show("ann").picture.ids[0] == "ann"
 
 
 def test_selection_and_positions_come_back(database):

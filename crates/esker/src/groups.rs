@@ -5,7 +5,10 @@
 //! left, or was overtaken in degree. [`GroupNames`] passes the name of a group on to the group with most of
 //! its members instead.
 
+use std::collections::HashMap;
+
 use esker_graph::{NONE, Run, VertexId, vertex};
+use esker_store::ids::{ExternalId, IdMap};
 
 use crate::answer::{Answer, Values};
 use crate::catalogue::Entry;
@@ -103,16 +106,26 @@ impl GroupNames {
     /// Names the groups of an answer as the groups of the answer before that they are, and returns what
     /// became of all groups: of those before and of those now. A group persists if it shares more members
     /// with one group before than with any other, that one shares more with it than with any other, and they
-    /// share at least half of the smaller. Other groups keep the name that the algorithm gave, or get the
-    /// name of another member if a group that persists has it. No two groups have the same name. Without an
-    /// answer before, all names stay, and all groups appear. Groups of one vertex have no events.
+    /// share at least half of the smaller; of several that share as much, those of the smallest union, then
+    /// the first by name. Other groups keep the name that the algorithm gave. If a group has it, or had it
+    /// before, they get that of another member, or if none is free, of another vertex. No two groups have the
+    /// same name, and a name passes on to no other group at once; the vertex that it belongs to may be in
+    /// another group, or in none. Without an answer before, all names stay, and all groups appear. Groups of
+    /// one vertex have no events.
+    ///
+    /// Labels that are ids become vertices. `ids`: those of the graph.
     ///
     /// Takes O(n log n) time, and 14 ids a vertex while it works, one afterwards.
     ///
     /// # Errors
     /// [`Error::Usage`] if the answer has no groups that vertices name; no room in the budget; cancellation.
-    pub fn pass_on(&mut self, answer: &mut Answer, run: &Run) -> Result<Vec<GroupEvent>> {
+    pub fn pass_on(&mut self, answer: &mut Answer, ids: &IdMap, run: &Run) -> Result<Vec<GroupEvent>> {
         let vertices = answer.vertices.clone();
+        if let Some(column) = answer.columns.first_mut()
+            && let Values::Count(labels) = &column.values
+        {
+            column.values = Values::Vertex(vertices_of(labels, ids)?);
+        }
         let Some(Values::Vertex(labels)) = answer.columns.first_mut().map(|column| &mut column.values) else {
             return Err(Error::usage("the answer has no groups that are named by their members"));
         };
@@ -135,6 +148,21 @@ impl GroupNames {
         self.names = names;
         Ok(events)
     }
+}
+
+/// The vertices whose ids are labels.
+fn vertices_of(labels: &[u64], ids: &IdMap) -> Result<Vec<VertexId>> {
+    let mut known = HashMap::from([(u64::MAX, NONE)]);
+    let vertex_of = |&label: &u64| -> Result<VertexId> {
+        if let Some(&v) = known.get(&label) {
+            return Ok(v);
+        }
+        let v = ids.vertex_of(ExternalId::Int(label))?;
+        let v = v.ok_or_else(|| Error::usage("the answer has groups that are named by no vertex"))?;
+        known.insert(label, v);
+        Ok(v)
+    };
+    labels.iter().map(vertex_of).collect()
 }
 
 /// What an old and a new group share.
@@ -226,20 +254,24 @@ impl Matching {
             }
         }
         for &new in groups.iter().filter(|&&new| renamed[new as usize] == NONE).collect::<Vec<_>>() {
-            if !taken[new as usize] {
+            // A name that a group had before would seem to be that group.
+            if !taken[new as usize] && self.before[new as usize] == 0 {
                 renamed[new as usize] = new;
                 taken[new as usize] = true;
             }
         }
         for (row, &label) in labels.iter().enumerate().filter(|&(_, &label)| label != NONE) {
             let member = at(row);
-            if renamed[label as usize] == NONE && !taken[member as usize] {
+            let is_free = !taken[member as usize] && self.before[member as usize] == 0;
+            if renamed[label as usize] == NONE && is_free {
                 renamed[label as usize] = member;
                 taken[member as usize] = true;
             }
         }
-        // All members name other groups: there are as many vertices as groups, so another is free.
-        let mut free = (0..count).filter(|&v| !taken[v]);
+        // All members name other groups. There are as many vertices as groups, so another is free.
+        let is_new = |&v: &usize| !taken[v] && self.before[v] == 0;
+        let was_used = |&v: &usize| !taken[v] && self.before[v] > 0;
+        let mut free = (0..count).filter(is_new).chain((0..count).filter(was_used));
         for &new in groups.iter().filter(|&&new| renamed[new as usize] == NONE).collect::<Vec<_>>() {
             renamed[new as usize] = free.next().map_or(NONE, vertex);
         }
@@ -295,6 +327,8 @@ impl Matching {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
+    use esker_store::format::IdSecret;
+    use esker_store::ids::IdHasher;
     use proptest::prelude::*;
 
     use super::*;
@@ -330,6 +364,10 @@ mod tests {
         })
     }
 
+    fn ids() -> IdMap {
+        IdMap::identity(0, 12, IdHasher::new(IdSecret([0; 16])))
+    }
+
     fn run() -> Run {
         Run::with_threads(1).unwrap()
     }
@@ -338,14 +376,14 @@ mod tests {
     fn a_group_keeps_its_name_when_the_member_that_names_it_leaves() {
         let (mut names, run) = (GroupNames::default(), run());
         let mut first = answer_of(&[Some(0), Some(0), Some(0), Some(0), Some(4), Some(4)]);
-        let events = names.pass_on(&mut first, &run).unwrap();
+        let events = names.pass_on(&mut first, &ids(), &run).unwrap();
         assert_eq!(
             events.iter().map(|event| (event.fate, event.group)).collect::<Vec<_>>(),
             [(GroupFate::Appears, 0), (GroupFate::Appears, 4)]
         );
         // Vertex 0 goes over to the others, where it has most edges; 6 and 7 are new.
         let mut second = answer_of(&[Some(0), Some(1), Some(1), Some(1), Some(0), Some(0), Some(6), Some(6)]);
-        let events = names.pass_on(&mut second, &run).unwrap();
+        let events = names.pass_on(&mut second, &ids(), &run).unwrap();
         assert_eq!(named(&second), [4, 0, 0, 0, 4, 4, 6, 6]);
         let told = |event: &GroupEvent| (event.fate, event.group, event.before, event.after, event.shared);
         assert_eq!(
@@ -361,15 +399,15 @@ mod tests {
     #[test]
     fn splits_and_mergers_tell_from_what_and_into_what() {
         let (mut names, run) = (GroupNames::default(), run());
-        names.pass_on(&mut answer_of(&[Some(0); 5]), &run).unwrap();
+        names.pass_on(&mut answer_of(&[Some(0); 5]), &ids(), &run).unwrap();
         let mut split = answer_of(&[Some(0), Some(0), Some(2), Some(2), Some(2)]);
-        let events = names.pass_on(&mut split, &run).unwrap();
+        let events = names.pass_on(&mut split, &ids(), &run).unwrap();
         // The greater part is the same group; vertex 0 names it, so the other part is called otherwise.
         assert_eq!(named(&split), [1, 1, 0, 0, 0]);
         let event = events.iter().find(|event| event.fate == GroupFate::Splits).unwrap();
         assert_eq!((event.group, event.other, event.after, event.shared), (1, Some(0), 2, 2));
         let mut merged = answer_of(&[Some(3); 5]);
-        let events = names.pass_on(&mut merged, &run).unwrap();
+        let events = names.pass_on(&mut merged, &ids(), &run).unwrap();
         assert_eq!(named(&merged), [0; 5]);
         let event = events.iter().find(|event| event.fate == GroupFate::Merges).unwrap();
         assert_eq!((event.group, event.other, event.before, event.shared), (1, Some(0), 2, 2));
@@ -385,7 +423,7 @@ mod tests {
             for labels in &history {
                 let mut answer = answer_of(labels);
                 let plain = groups_of(&named(&answer));
-                let events = names.pass_on(&mut answer, &run).unwrap();
+                let events = names.pass_on(&mut answer, &ids(), &run).unwrap();
                 let now = groups_of(&named(&answer));
                 // The same groups, with other names.
                 let members = |groups: &BTreeMap<_, BTreeSet<usize>>| groups.values().cloned().collect::<BTreeSet<_>>();
@@ -397,6 +435,11 @@ mod tests {
                     }
                     let told = events.iter().find(|event| event.group == *name && event.after > 0);
                     prop_assert!(told.is_some_and(|event| event.after == group.len() as u64) || group.len() < 2);
+                }
+                for (name, group) in &now {
+                    let persists = events.iter().any(|event| event.group == *name && event.fate == GroupFate::Persists);
+                    let was = before.get(name).map_or(0, BTreeSet::len);
+                    prop_assert!(persists || was == 0 || was.max(group.len()) < 2 || now.len() + before.len() > 6);
                 }
                 for (name, group) in &before {
                     let gone = events.iter().any(|event| event.group == *name && event.after == 0);

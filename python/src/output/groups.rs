@@ -43,7 +43,7 @@ impl PyGroupNames {
         let (run, cancel, listener) = settings.run("groups")?;
         let version = answer.rows.view().version();
         let events = watched_reading(py, &cancel, listener.as_ref(), version.path(), || {
-            answer.change(|answer| Ok(self.names.lock().pass_on(answer, &run)?))
+            answer.change(|answer| Ok(self.names.lock().pass_on(answer, version.ids(), &run)?))
         })?;
         events.iter().filter(|event| !event.is_unchanged()).map(|event| told(py, version, event)).collect()
     }

@@ -120,9 +120,17 @@ impl RowOrder {
         &self.vertices
     }
 
-    /// The vertex of an existing row.
+    /// The vertex of an existing row, or that of [`Self::name_of`].
     pub(crate) fn vertex(&self, row: VertexId) -> VertexId {
-        self.vertices[row as usize]
+        self.vertices.get(row as usize).copied().unwrap_or_else(|| row - vertex(self.len()))
+    }
+
+    /// The row of a vertex; of a removed one, which may name a group, its number after all rows.
+    fn name_of(&self, v: VertexId) -> VertexId {
+        match self.row(v) {
+            NONE => v + vertex(self.len()),
+            row => row,
+        }
     }
 
     /// The row of a vertex; [`NONE`] for removed ones and for [`NONE`].
@@ -162,7 +170,7 @@ impl RowOrder {
                 };
             }
             if let Values::Vertex(values) = &mut column.values {
-                values.iter_mut().for_each(|v| *v = self.row(*v));
+                values.iter_mut().filter(|v| **v != NONE).for_each(|v| *v = self.name_of(*v));
             }
         }
         answer.vertices = places.and_then(|(rows, _)| rows).map(Arc::from);

@@ -75,8 +75,14 @@ impl GroupNameArgs {
         self.keep_names || self.events
     }
 
-    /// Refuses both where they would have no effect.
-    pub(crate) fn check(&self, entry: &Entry, is_several: bool, to_stdout: bool) -> Outcome {
+    /// Refuses both where they would have no effect. `shows_names`: whether rows, a file or alerts do.
+    pub(crate) fn check(
+        &self,
+        entry: &Entry,
+        is_several: bool,
+        to_stdout: bool,
+        shows_names: bool,
+    ) -> Outcome {
         if !self.keeps_names() {
             return Ok(());
         }
@@ -84,12 +90,18 @@ impl GroupNameArgs {
         GroupNames::check(entry)
             .map_err(|error| Failure::Usage(format!("{option} has no effect: {error}")))?;
         if !is_several {
-            let message = format!("{option} needs several graphs: --each-version or --versions FIRST..LAST");
+            let message = format!(
+                "{option} needs several graphs: --each-version, --versions FIRST..LAST, or the windows of `esker window`"
+            );
             return Err(Failure::Usage(message));
         }
         if self.events && to_stdout {
-            let message = "--events and --output - both go to standard output".to_owned();
-            return Err(Failure::Usage(message));
+            let message = "--events and --output - both go to standard output: --output FILE writes the values to a file";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+        if !self.events && !shows_names {
+            let message = "--keep-names has no effect on figures: --top N or --output FILE show groups, --events what became of them";
+            return Err(Failure::Usage(message.to_owned()));
         }
         Ok(())
     }

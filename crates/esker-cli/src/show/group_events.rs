@@ -30,10 +30,11 @@ impl GroupHistory {
         &mut self,
         series: usize,
         answer: &mut Answer,
+        version: &Version,
         run: &Run,
     ) -> Result<Vec<GroupEvent>, Failure> {
         let Some(names) = self.names.get_mut(series) else { return Ok(Vec::new()) };
-        Ok(names.pass_on(answer, run)?)
+        Ok(names.pass_on(answer, version.ids(), run)?)
     }
 }
 

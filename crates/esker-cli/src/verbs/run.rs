@@ -346,8 +346,9 @@ impl RunArgs {
                 done = answers_on_versions(numbers.len(), open_at, entry, params, &run, |mut found| {
                     let number = numbers[found.index];
                     let size = GraphSize { vertices: found.num_vertices, edges: found.num_edges };
-                    let events = &groups.next(0, &mut found.answer, &run)?[..];
-                    let (view, answer) = (&open(number)?, &found.answer);
+                    let view = &open(number)?;
+                    let events = &groups.next(0, &mut found.answer, view.version(), &run)?[..];
+                    let answer = &found.answer;
                     shown.add(number, &FoundOn { entry, view, size, answer, events })
                 })?;
             }
@@ -360,7 +361,7 @@ impl RunArgs {
             let planned = planned.map_err(|error| on_version(error.into()))?;
             let run = begin()?;
             let (mut answer, _) = self.compute(&planned, &run).map_err(on_version)?;
-            let events = &groups.next(0, &mut answer, &run).map_err(on_version)?[..];
+            let events = &groups.next(0, &mut answer, planned.view.version(), &run).map_err(on_version)?[..];
             let (view, answer) = (&planned.view, &answer);
             let vertices = answer.vertices.as_ref().map_or(view.version().num_vertices(), |rows| rows.len());
             let size = GraphSize { vertices, edges: view.num_edges() };
@@ -447,7 +448,8 @@ impl RunArgs {
             return refuse("--histogram and --output - both go to standard output");
         }
         let spans_versions = self.spans_versions();
-        self.groups.check(entry, spans_versions, self.is_to_stdout())?;
+        let shows_names = self.top.is_some() || self.output.is_some();
+        self.groups.check(entry, spans_versions, self.is_to_stdout(), shows_names)?;
         if spans_versions && self.access.explain {
             return refuse("--explain says what was chosen for one graph: name one version with --at");
         }

@@ -176,8 +176,12 @@ impl WindowCommand {
                 "with --follow a file would never be complete: --output - prints all values as they come";
             return Err(Failure::Usage(message.to_owned()));
         }
-        self.alerts
-            .check(self.format, &[("--top", self.top.is_some()), ("--output", self.output.is_some())])?;
+        let replaced = [
+            ("--top", self.top.is_some()),
+            ("--output", self.output.is_some()),
+            ("--events", self.groups.events),
+        ];
+        self.alerts.check(self.format, &replaced)?;
         if self.alerts.min_change.is_some() && self.alerts.rule().is_none() {
             let message = "--min-change has no effect without alerts: --alert or --alert-new raises them";
             return Err(Failure::Usage(message.to_owned()));
@@ -190,7 +194,8 @@ impl WindowCommand {
             let message = "--explain says what was chosen for one graph, and windows are many: ask `esker run --window`, or `esker estimate`";
             return Err(Failure::Usage(message.to_owned()));
         }
-        self.groups.check(entry, true, self.is_to_stdout())?;
+        let shows_names = self.top.is_some() || self.output.is_some() || self.alerts.rule().is_some();
+        self.groups.check(entry, true, self.is_to_stdout(), shows_names)?;
         self.of_window.copies()?;
         Ok(())
     }

@@ -113,7 +113,7 @@ impl Series<'_> {
                 ));
             }
             let series = command.length.iter().position(|length| *length == lengths[done]).unwrap_or(0);
-            let events = &carried.groups.next(series, &mut found.answer, &self.run)?[..];
+            let events = &carried.groups.next(series, &mut found.answer, view.version(), &self.run)?[..];
             if let Some(file) = &mut file {
                 let step = times.step_columns(found.window.until, lengths[done]);
                 file.add(&step, view.version().ids(), &found.answer)?;

@@ -63,12 +63,31 @@ fn names_go_from_window_to_window() {
 }
 
 #[test]
+fn a_name_passes_to_no_other_group_at_once() {
+    let place = Place::new();
+    place.file("a.csv", "1,2\n2,3\n4,5\n5,6\n");
+    place.ok("import a.csv q.esker --undirected --order keep");
+    place.file("change.txt", "- 1 2\n+ 3 4\n+ 1 7\n+ 7 8\n");
+    place.ok("commit q.esker change.txt");
+    let events = place.ok("run wcc q.esker --each-version --events --format csv -q");
+    let last: Vec<_> = events.lines().filter(|line| line.starts_with("2,")).collect();
+    assert_eq!(last, ["2,merges,1,0,3,4,2", "2,persists,4,5,3,,3", "2,appears,7,3,0,,0"]);
+    // Labels of `cdlp` are ids.
+    let named = place.ok("run cdlp q.esker --each-version --keep-names --top 1 --format csv -q");
+    assert!(named.starts_with("version,community,vertices\n1,"), "{named}");
+}
+
+#[test]
 fn both_options_are_refused_where_they_have_no_effect() {
     let place = history();
     place.fails(2, "run wcc g.esker --events", "--each-version");
     place.fails(2, "run wcc g.esker --keep-names", "--each-version");
     place.fails(2, "run pagerank g.esker --each-version --events", "named by their members");
-    place.fails(2, "window colouring g.esker --length 1 --keep-names", "named by their members");
+    place.fails(2, "window colouring g.esker --length 1 --keep-names --top 1", "named by their members");
     place.fails(2, "run wcc g.esker --each-version --events -o -", "standard output");
     place.fails(2, "run wcc g.esker --each-version --events --top 3", "--top");
+    place.fails(2, "run wcc g.esker --each-version --keep-names", "--top N");
+    place.fails(2, "window wcc g.esker --length 1 --keep-names", "--top N");
+    let alerting = "window wcc g.esker --length 1 --follow --alert size>1 --events";
+    place.fails(2, alerting, "--events has no effect: alerts are printed in place of rows");
 }
