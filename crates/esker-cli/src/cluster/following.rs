@@ -18,7 +18,7 @@ use super::workers::{HostsArg, number_of, supervised};
 use crate::args::at::parse_version;
 use crate::args::followed_rows::FollowedRowsArgs;
 use crate::args::size::{count, counted, parse_bytes};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::show::progress::Bar;
 use crate::show::rows::{PrintedRows, RowTable};
@@ -123,7 +123,10 @@ impl RankedRows {
 
 impl ClusterFollowCommand {
     pub(super) fn carry_out(&self) -> Outcome {
-        self.rows.round.apply();
+        if self.rows.round.is_given() {
+            let message = "--round has no effect: the values that clusters follow are whole numbers and ids";
+            return Err(Failure::Usage(message.to_owned()));
+        }
         let format = self.rows.format()?;
         let cancel = cancel_on_signals()?;
         let cluster = self.hosts.open(&self.cluster)?;

@@ -18,7 +18,7 @@ use crate::args::size::{bytes, count, parse_bytes, seconds};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::{self, cancel_on_signals};
 use crate::show::progress::Bar;
-use crate::show::rounding::RoundArg;
+use crate::show::rounding::{RoundArg, float_text, rounded};
 use crate::show::rows::{RowFormat, RowTable};
 use crate::show::text;
 
@@ -116,7 +116,7 @@ impl ClusterRunCommand {
             "algorithm": self.algorithm,
             "version": version,
             "rounds": answer.outline.rounds,
-            "figures": figures,
+            "figures": rounded(json!(figures)),
             "seconds": taken,
             "workers": workers_json(&answer.workers),
         })
@@ -126,7 +126,7 @@ impl ClusterRunCommand {
     fn facts(&self, answer: &ClusterAnswer, taken: f64) -> Vec<(String, String)> {
         let figure = |name: &str, value: f64| match name {
             "bytes sent" => bytes(value as u64),
-            "error" => format!("{value:.2e}"),
+            "error" => float_text(value).unwrap_or_else(|| format!("{value:.2e}")),
             "converged" => if value == 0.0 { "no" } else { "yes" }.to_owned(),
             _ => count(value as u64),
         };

@@ -13,7 +13,7 @@ const WHOLE_FROM: f64 = 1e15;
 /// `--round`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RoundArg {
-    /// Print numbers with N digits after the point; files that --output writes have all digits
+    /// Print numbers below 1e15 with N digits after the point; files, and what --exec gets, have all digits
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(..=15))]
     round: Option<u8>,
 }
