@@ -99,11 +99,12 @@ fn program(root: &Path, out: &Path) -> Result<(), String> {
     let triple = triple(&version).ok_or("rustc -vV names no host")?;
     // With `--target`, the flags do not reach build scripts and macros, which cannot be linked so.
     let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--release", "-p", "esker-cli", "--features", "cluster", "--target", triple]);
+    cargo.args(["build", "--profile", "dist", "-p", "esker-cli", "--features", "cluster"]);
+    cargo.args(["--target", triple]);
     cargo.current_dir(root);
     output(cargo.env("RUSTFLAGS", STATIC))?;
     let file = out.join(format!("esker-{}-{triple}", env!("CARGO_PKG_VERSION")));
-    let built = root.join("target").join(triple).join("release/esker");
+    let built = root.join("target").join(triple).join("dist/esker");
     fs::copy(&built, &file).map_err(|error| at(&built, error))?;
     let libraries = Command::new("ldd").arg(&file).output().map_err(|error| format!("ldd: {error}"))?;
     let libraries = [libraries.stdout, libraries.stderr].concat();
@@ -127,7 +128,7 @@ fn wheel(root: &Path, out: &Path) -> Result<(), String> {
         fs::remove_file(&old).map_err(|error| at(&old, error))?;
     }
     let mut maturin = Command::new(tools.join("maturin"));
-    maturin.args(["build", "--release", "--locked", "--out"]).arg(out);
+    maturin.args(["build", "--profile", "dist", "--locked", "--out"]).arg(out);
     output(maturin.current_dir(root))?;
     let file = the_wheel(out)?;
     match name(&file).contains("-abi3-manylinux_") {
