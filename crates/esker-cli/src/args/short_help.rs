@@ -3,7 +3,7 @@
 use clap::{Arg, Command};
 
 /// The options that `-h` shows, of the verbs whose options do not fit a screen.
-const SHOWN: [(&str, &[&str]); 32] = [
+const SHOWN: [(&str, &[&str]); 33] = [
     ("add", &["src", "dst", "weight", "time", "define", "rejects", "message", "memory"]),
     ("commit", &["new", "message"]),
     ("compact", &["encoding", "heads", "renumber", "threads", "memory", "json"]),
@@ -23,6 +23,7 @@ const SHOWN: [(&str, &[&str]); 32] = [
     ("neighbors", &["at", "where", "kind", "direction", "sort", "top", "sum", "ids-from", "format"]),
     ("options", &["copy", "freeze-size", "time", "time-unit", "ids", "forget-reading", "json"]),
     ("path", &["at", "where", "kind", "weight", "count", "avoid", "max-steps", "format"]),
+    ("plot", &["output", "direction", "at", "where", "kind", "format"]),
     ("run", &["where", "at", "window", "top", "output", "store", "memory"]),
     ("set", &["vertex", "new", "schema", "clear-empty", "rejects", "message", "json"]),
     ("stream", &["follow", "commit-every", "time", "src", "dst", "expire", "rejects", "memory"]),

@@ -30,7 +30,7 @@ pub(crate) struct NeighborsCommand {
     vertices: Vec<String>,
     #[command(flatten)]
     ids: IdsFromArg,
-    /// Which edges to list, of a directed graph [default: out]
+    /// Which edges to list; of directed graphs only [default: out]
     #[arg(long, value_enum)]
     direction: Option<DirectionArg>,
     #[command(flatten)]
