@@ -97,6 +97,46 @@ def path(screen: Screen, graph: nx.Graph) -> None:
     screen.page.locator("#path").get_by_role("button", name="Clear").click()
 
 
+def suggestions(screen: Screen, graph: nx.Graph) -> None:
+    """The list of ids lies over no button, and stays closed after Escape."""
+    page = screen.page
+    page.locator("#path-from").fill("Napoleon")
+    page.locator("#path-to").fill("Gavroche")
+    page.locator("#path-to").press("Backspace")
+    page.locator("#path-to").press_sequentially("e")
+    page.wait_for_selector("#path [role=listbox]:visible [role=option]")
+    box = page.locator("#path-find").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.wait_for_timeout(100)
+    page.mouse.up()
+    steps = nx.shortest_path_length(graph, "Napoleon", "Gavroche")
+    screen.says("#path-found", f"{steps} steps: Napoleon")
+    assert page.locator("#path-to").input_value() == "Gavroche", page.locator("#path-to").input_value()
+    screen.until("the list stays open", lambda: page.locator("#path [role=listbox]:visible").count() == 0)
+    page.locator("#path").get_by_role("button", name="Clear").click()
+    page.locator("#search").press_sequentially("Java")
+    page.keyboard.press("Escape")
+    page.wait_for_timeout(600)
+    assert page.locator(".search [role=listbox]").is_hidden(), "the list opens after Escape"
+
+
+def half_path(screen: Screen, graph: nx.Graph) -> None:
+    """One end of a path stays while its other end is looked for."""
+    page = screen.page
+    screen.search("Napoleon")
+    page.get_by_role("button", name="Path from here").click()
+    screen.says("#path-found", "Where does it lead to?")
+    page.click("#around")
+    screen.until("the picture is not around Napoleon", lambda: screen.vertices() == 1 + graph.degree("Napoleon"))
+    screen.search("Gavroche")
+    page.click("#whole")
+    screen.until("the whole graph does not come back", lambda: screen.vertices() == len(graph))
+    page.get_by_role("button", name="Path to here").click()
+    screen.says("#path-found", f"{nx.shortest_path_length(graph, 'Napoleon', 'Gavroche')} steps: Napoleon")
+    page.locator("#path").get_by_role("button", name="Clear").click()
+
+
 def ranking(screen: Screen, graph: nx.Graph, program: Path, folder: Path) -> None:
     screen.run("pagerank")
     ranks = nx.pagerank(graph, weight=None)

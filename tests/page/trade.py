@@ -104,6 +104,84 @@ def window(screen: Screen, made: Trade) -> None:
     screen.says("#neighbors-shown", "of 897 shown")
 
 
+def drag(screen: Screen, name: str, steps: float) -> str:
+    """Drags a part of the brush over some of its 60 steps in ten moves, and answers the window of the link."""
+    page = screen.page
+    part = page.get_by_role("slider", name=name).bounding_box()
+    x, y = part["x"] + part["width"] / 2, part["y"] + part["height"] / 2
+    step = page.locator(".brush").bounding_box()["width"] / 60
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for move in range(1, 11):
+        page.mouse.move(x + step * steps * move / 10, y)
+        page.wait_for_timeout(40)
+    page.mouse.up()
+    page.wait_for_timeout(400)
+    screen.ready()
+    return window_of(screen)
+
+
+def window_of(screen: Screen) -> str:
+    found = re.search(r"window=([^&]*)", unquote(screen.page.url))
+    return found.group(1) if found else ""
+
+
+def dragged(screen: Screen) -> None:
+    """Handles and window follow the pointer wholly, not only its first move."""
+    limits = screen.page.evaluate("fetch('api/v1/window?steps=60').then((answer) => answer.json())")["limits"]
+    for name, steps, begin, end in [("Begin of the window", 20, 20, 60), ("End of the window", -20, 20, 40), ("Window of event times", 15, 35, 55)]:
+        found = drag(screen, name, steps)
+        expected = f"{limits[begin]}..{limits[end]}"
+        assert found == expected, f"{name}, dragged by {steps} steps: {found}, not {expected}"
+    screen.page.click("#all-times")
+    screen.ready()
+
+
+def places(screen: Screen) -> list[str | None]:
+    """Where the handles of the brush are, in steps."""
+    return [screen.page.get_by_role("slider", name=f"{end} of the window").get_attribute("aria-valuenow") for end in ("Begin", "End")]
+
+
+def window_of_a_link(screen: Screen, made: Trade) -> None:
+    """A window that begins and ends with no steps, and one after all times, are shown as they are."""
+    page = screen.page
+    page.evaluate("location.hash = 'window=2026-01-10..2026-01-20'")
+    removed = set(made.removed)
+    days = [when.strftime("%Y-%m-%d") for source, target, _, _, when in made.edges if (source, target) not in removed]
+    within = sum("2026-01-10" <= day <= "2026-01-20" for day in days)
+    screen.says("#window-told", f"2026-01-10 to 2026-01-20: {within} edges")
+    assert places(screen) == ["9", "20"], places(screen)
+    screen.picture("window-of-a-link")
+    page.evaluate("location.hash = 'window=2030-01-01..2031-01-01'")
+    screen.says("#window-told", "2030-01-01 to 2031-01-01: 0 edges")
+    assert places(screen) == ["60", "60"], places(screen)
+    handle = page.get_by_role("slider", name="Begin of the window")
+    handle.focus()
+    page.keyboard.press("ArrowLeft")
+    screen.until("a window after all times cannot be moved", lambda: places(screen) == ["58", "60"])
+    screen.until("the moved window is not in the link", lambda: "2026-02-" in window_of(screen))
+    page.click("#all-times")
+    screen.ready()
+
+
+def number_colours(screen: Screen) -> None:
+    """A property of numbers colours every vertex, also those that an expansion adds where they share a value."""
+    page = screen.page
+    screen.unfold("#drawing")
+    page.get_by_label("Colours").first.select_option("age")
+    screen.says("#legend h3", "age")
+    screen.ready()
+    legend = screen.text("#legend")
+    assert "added" not in legend, legend
+    with page.expect_download() as download:
+        page.click("#save-svg")
+    fills = re.findall(r'<circle [^>]*fill="(#\w+)"[^>]*><title>', Path(download.value.path()).read_text())
+    assert len(set(fills)) > 20, f"{len(fills)} vertices of 72 ages have {len(set(fills))} colours"
+    screen.picture("number-colours")
+    page.get_by_label("Colours").first.select_option("communities")
+    screen.ready()
+
+
 def versions(screen: Screen) -> None:
     screen.search("newcomer")
     screen.says("#vertex-id", "newcomer")
@@ -139,6 +217,9 @@ def difference(screen: Screen, made: Trade) -> None:
     assert screen.vertices() == len(ends)
     assert screen.edges() == added + removed
     screen.picture("difference")
+    screen.page.select_option("#difference-from", "1")
+    screen.page.click("#difference-show")
+    screen.says("#difference-found", "From version 1 to 4: of the first 500 of ")
     screen.page.click("#difference-close")
     screen.until("the difference stays", lambda: screen.vertices() > len(ends))
 

@@ -51,6 +51,7 @@ export interface SceneVertex {
     x: number;
     y: number;
     size: number;
+    colour: string;
     group: unknown;
     label: string;
     degree: number;

@@ -11,6 +11,8 @@ export interface Vertex {
     y: number;
     size: number;
     group: unknown;
+    /** The server's colour; null of a vertex that came later and shares no value with one of the scene. */
+    colour: string | null;
     /** Null where no answer told it. */
     degree: number | null;
     properties: Properties;
@@ -45,7 +47,7 @@ export function empty(): Content {
 
 /** A vertex without a place yet. */
 export function newVertex(id: string, degree: number | null, properties: Properties): Vertex {
-    return { id, x: 0, y: 0, size: 1, group: null, degree, properties, mark: null };
+    return { id, x: 0, y: 0, size: 1, group: null, colour: null, degree, properties, mark: null };
 }
 
 /** The edges of a content by their ends, to find and to add without repeats. */

@@ -20,7 +20,8 @@ export async function loadDifference(pair: Pair, state: State, database: Databas
     spiral(vertices, { x: 0, y: 0 }, 100);
     relax(content, vertices, 100, 150);
     const parts = (['added', 'removed', 'changed'] as const).map((mark) => `${count(answer[mark].length)} ${mark}`).join(', ');
-    content.note = `From version ${pair.from} to ${pair.to}: ${parts}.`;
+    const cut = answer.shown < answer.found ? `of the first ${count(answer.shown)} of ${several(answer.found, 'change')}, ` : '';
+    content.note = `From version ${pair.from} to ${pair.to}: ${cut}${parts}.`;
     content.measure = answer.shown < answer.found
         ? `${count(answer.shown)} of ${several(answer.found, 'change')} shown` : `all ${several(answer.found, 'change')} shown`;
     return content;

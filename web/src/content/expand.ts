@@ -23,11 +23,12 @@ export async function expand(content: Content, id: string, state: State, databas
         middle = newVertex(id, answer.found, {});
         content.vertices.set(id, middle);
     }
+    const known = coloured(content, state.colour);
     const added = [];
     for (const neighbor of answer.neighbors) {
         if (!content.vertices.has(neighbor.id)) {
             const vertex = newVertex(neighbor.id, neighbor.degree, neighbor.vertex_properties ?? {});
-            vertex.group = vertex.properties[state.colour] ?? null;
+            Object.assign(vertex, known.get(JSON.stringify(vertex.properties[state.colour] ?? null)));
             vertex.size = sizeOf(content, neighbor.degree);
             content.vertices.set(neighbor.id, vertex);
             added.push(vertex);
@@ -51,6 +52,15 @@ export async function joinAll(content: Content, state: State, database: Database
             index.add(edge.source, edge.target, edge.count ?? 1, edge.weight);
         }
     }
+}
+
+/** The groups and colours of the values of a property, of the vertices that the server coloured. */
+function coloured(content: Content, property: string): Map<string, { group: unknown; colour: string | null }> {
+    const known = new Map();
+    for (const { properties, group, colour } of content.vertices.values()) {
+        if (colour !== null && property in properties) known.set(JSON.stringify(properties[property]), { group, colour });
+    }
+    return known;
 }
 
 /** The size of a vertex that the server did not size: that of the drawn vertex whose degree is nearest. */

@@ -2,7 +2,7 @@
 
 import { Refusal } from '../api/client';
 import type { Database } from '../api/types';
-import { type State, differs } from '../state/state';
+import { type State, differs, halfOf } from '../state/state';
 import type { Content } from './content';
 import { loadDifference } from './difference';
 import { expand, joinAll } from './expand';
@@ -22,7 +22,7 @@ export async function load(state: State, database: Database, signal: AbortSignal
     const content = await loadScene(state, database, signal);
     for (const id of state.expanded) await expand(content, id, state, database, signal);
     if (state.expanded.length > 0) await joinAll(content, state, database, signal);
-    if (state.path) {
+    if (state.path && !halfOf(state.path)) {
         try {
             await addPath(content, state.path, state, database, signal);
         } catch (error) {

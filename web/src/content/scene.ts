@@ -17,8 +17,8 @@ export async function loadScene(state: State, database: Database, signal: AbortS
     }, signal);
     const content = empty();
     for (const vertex of scene.vertices) {
-        const { id, x, y, size, group, degree, properties } = vertex;
-        content.vertices.set(id, { id, x, y, size, group, degree, properties: properties ?? {}, mark: null });
+        const { id, x, y, size, group, colour, degree, properties } = vertex;
+        content.vertices.set(id, { id, x, y, size, group, colour, degree, properties: properties ?? {}, mark: null });
     }
     for (const edge of scene.edges) {
         const source = scene.vertices[edge.source]?.id;

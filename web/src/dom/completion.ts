@@ -8,6 +8,11 @@ import { count, shown } from './words';
 
 let number = 0;
 
+const ENDS = ['pointerup', 'pointercancel'];
+let pressed = false;
+document.addEventListener('pointerdown', () => { pressed = true; }, true);
+for (const end of ENDS) document.addEventListener(end, () => { pressed = false; }, true);
+
 export interface VertexField {
     element: HTMLElement;
     input: HTMLInputElement;
@@ -76,12 +81,18 @@ export function vertexField(label: string, value: string, taken: (id: string) =>
         typed();
     });
     input.addEventListener('focus', typed);
-    input.addEventListener('blur', close);
+    input.addEventListener('blur', () => {
+        newest += 1;
+        wanted = false;
+        // What is below a list in a panel moves when it closes, so not before the click that took the focus is done.
+        if (!pressed) close();
+        else for (const end of ENDS) document.addEventListener(end, () => setTimeout(() => { if (document.activeElement !== input) close(); }), { once: true });
+    });
     input.addEventListener('keydown', (event) => {
         if (event.key === 'Enter') {
             event.preventDefault();
             take(active >= 0 ? ids[active] : input.value.trim());
-        } else if (event.key === 'Escape' && !list.hidden) {
+        } else if (event.key === 'Escape' && (wanted || !list.hidden)) {
             event.stopPropagation();
             close();
         } else if ((event.key === 'ArrowDown' || event.key === 'ArrowUp') && ids.length > 0 && !list.hidden) {

@@ -4,13 +4,18 @@ import { vertexField } from '../dom/completion';
 import { button, choice, el, field, put } from '../dom/element';
 import type { App } from '../state/app';
 import { numericProperties } from '../state/properties';
+import { halfOf } from '../state/state';
 
 export function pathPanel(app: App): HTMLElement {
     const found = el('p', { id: 'path-found', role: 'status' });
-    const ends = { from: app.state.path?.from ?? '', to: app.state.path?.to ?? '' };
-    const set = (part: Partial<typeof ends>): void => void Object.assign(ends, part);
-    const from = vertexField('From', ends.from, (id) => set({ from: id }), app.at);
-    const to = vertexField('To', ends.to, (id) => { set({ to: id }); find(); }, app.at);
+    const taken = (): void => {
+        const pair = { from: from.input.value.trim(), to: to.input.value.trim() };
+        // One end alone waits for the other.
+        if (halfOf(pair)) app.store.change({ path: pair });
+        else find();
+    };
+    const from = vertexField('From', app.state.path?.from ?? '', taken, app.at);
+    const to = vertexField('To', app.state.path?.to ?? '', taken, app.at);
     from.input.id = 'path-from';
     to.input.id = 'path-to';
     const find = (): void => {
@@ -29,6 +34,11 @@ export function pathPanel(app: App): HTMLElement {
         to.input.value = path?.to ?? '';
         if (path) panel.open = true;
     });
-    app.onContent(() => put(found, app.state.path && !app.state.difference ? app.content.note : ''));
+    app.onContent(() => {
+        const { path, difference } = app.state;
+        const half = halfOf(path);
+        const missing = half && (half.to === '' ? 'Where does it lead to?' : 'Where does it begin?');
+        put(found, missing ?? (path && !difference ? app.content.note : ''));
+    });
     return panel;
 }

@@ -7,6 +7,6 @@ import type { App } from '../state/app';
 export function searchPanel(app: App): HTMLElement {
     const field = vertexField('Search a vertex', '', (id) => app.visit(id), app.at);
     field.input.id = 'search';
-    const whole = button('Whole graph', () => app.store.change({ focus: [], expanded: [], path: null, difference: null }), { id: 'whole' });
+    const whole = button('Whole graph', () => app.whole(), { id: 'whole' });
     return el('div', { class: 'search', role: 'search' }, field.element, whole);
 }

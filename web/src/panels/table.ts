@@ -51,7 +51,8 @@ function columnsOf(app: App): Column[] {
         { name: 'id', numeric: false, of: (vertex) => vertex.id },
         { name: 'degree', numeric: true, of: (vertex) => vertex.degree },
         ...(marked ? [{ name: 'mark', numeric: false, of: (vertex: Vertex) => vertex.mark }] : []),
-        ...(groups.length > 0 ? [{ name: 'group', numeric: false, of: (vertex: Vertex) => labels.get(JSON.stringify(vertex.group)) ?? null }] : []),
+        // The values of a property have a column of their own.
+        ...(groups.length > 0 && app.state.colour === 'communities' ? [{ name: 'group', numeric: false, of: (vertex: Vertex) => labels.get(JSON.stringify(vertex.group)) ?? null }] : []),
         ...app.run.paints().map(({ column, groups: labels, values }) => ({ name: column, numeric: !labels, of: (vertex: Vertex) => values.get(vertex.id) })),
         ...app.database.vertex_properties.map(({ name, type }) => ({ name, numeric: type !== 'text', of: (vertex: Vertex) => vertex.properties[name] })),
     ];

@@ -79,14 +79,18 @@ function painted(paint: Paint): Pick<Look, 'vertexColour' | 'legend'> {
     };
 }
 
+/** A label that is a number is an end of a scale. */
+function rounded(label: string): string {
+    return label.trim() !== '' && Number.isFinite(Number(label)) ? value(Number(label)) : label;
+}
+
 function ofScene(content: Content, colour: string): Pick<Look, 'vertexColour' | 'legend'> {
-    const colours = new Map(content.legend.map((entry) => [JSON.stringify(entry.group), entry.colour]));
-    const lines = content.legend.map((entry) => ({ text: entry.label, colour: entry.colour }));
-    const plain = content.legend.length === 0 ? theme().plain : theme().other;
-    const ungrouped = [...content.vertices.values()].some((vertex) => !colours.has(JSON.stringify(vertex.group)));
-    if (content.legend.length > 0 && ungrouped) lines.push({ text: 'added', colour: theme().other });
+    const lines = content.legend.map((entry) => ({ text: rounded(entry.label), colour: entry.colour }));
+    const isPlain = content.legend.length === 0;
+    const uncoloured = [...content.vertices.values()].some((vertex) => vertex.colour === null);
+    if (!isPlain && uncoloured) lines.push({ text: 'added', colour: theme().other });
     return {
-        vertexColour: (vertex) => colours.get(JSON.stringify(vertex.group)) ?? plain,
+        vertexColour: (vertex) => (isPlain ? theme().plain : (vertex.colour ?? theme().other)),
         legend: { title: colour === 'communities' ? 'Communities' : colour, lines, note: '' },
     };
 }

@@ -3,7 +3,7 @@
 import type { Database, Version } from '../api/types';
 import { type Content, empty } from '../content/content';
 import { Run } from '../algorithms/run';
-import type { Store } from './state';
+import { type Store, halfOf } from './state';
 
 export class App {
     content: Content = empty();
@@ -39,7 +39,12 @@ export class App {
 
     /** Draws what is around one vertex, and nothing else. */
     around(id: string): void {
-        this.store.change({ focus: [id], expanded: [], selected: id, path: null, difference: null });
+        this.store.change({ focus: [id], expanded: [], selected: id, path: halfOf(this.state.path), difference: null });
+    }
+
+    /** The picture without what was added to it. */
+    whole(): void {
+        this.store.change({ focus: [], expanded: [], path: halfOf(this.state.path), difference: null });
     }
 
     /** Adds the neighbours of a vertex to the picture. */

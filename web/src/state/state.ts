@@ -5,6 +5,11 @@ import type { Parameters } from '../api/client';
 
 export interface Pair { from: string; to: string }
 
+/** A path whose other end is still to be chosen, which outlives a look elsewhere; null of any other. */
+export function halfOf(path: Pair | null): Pair | null {
+    return path && (path.from === '') !== (path.to === '') ? path : null;
+}
+
 export interface State {
     /** Vertices that the picture is drawn around; none: the vertices with most edges. */
     focus: string[];
