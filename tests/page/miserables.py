@@ -249,14 +249,64 @@ def link(screen: Screen, other: Screen, served: Served) -> None:
 
 
 def errors(screen: Screen) -> None:
-    screen.page.locator("#where").fill("nonsense >")
-    screen.page.keyboard.press("Enter")
-    screen.page.wait_for_selector(".alarm:visible")
-    words = screen.text(".alarm")
-    assert re.search(r"[a-z]{3,} [a-z]{2,}", words), words
+    page = screen.page
+    page.locator("#where").fill("nonsense >")
+    page.keyboard.press("Enter")
+    screen.says("#filter li.wrong", "is not a condition")
     screen.picture("error")
-    screen.page.get_by_role("button", name="Remove nonsense >").click()
-    screen.until("the error stays", lambda: screen.page.locator(".alarm").is_hidden())
+    page.get_by_role("button", name="Remove nonsense >").click()
+    screen.until("the error stays", lambda: page.locator("#filter li.wrong").count() == 0)
+    screen.ready()
+
+
+def unknown_id(screen: Screen) -> None:
+    """An id that is no vertex is said once, and the next search goes on from there."""
+    page = screen.page
+    page.locator("#search").fill("Nobody")
+    page.keyboard.press("Enter")
+    screen.says("#vertex [role=alert]", "no vertex has the id")
+    screen.says("#measure", "the picture of before")
+    screen.ready()
+    assert page.locator(".alarm").is_hidden(), "the same message is there twice"
+    screen.search("Cosette")
+    screen.until("the id that is no vertex stays", lambda: "Nobody" not in page.url)
+    screen.until("the picture stays pale", lambda: page.locator(".stage[data-stale]").count() == 0)
+    page.click("#whole")
+    screen.ready()
+
+
+def chips(screen: Screen) -> None:
+    """What the picture was made of is seen without opening anything, and an expansion that adds nothing says so."""
+    page = screen.page
+    screen.search("Napoleon")
+    page.click("#around")
+    screen.ready()
+    screen.says("#drawn", "around Napoleon")
+    assert page.locator("#drawn").is_visible()
+    page.click("#expand")
+    screen.says(".said", "All neighbours of Napoleon are drawn already.")
+    screen.says("#drawn", "expanded Napoleon")
+    page.get_by_role("button", name="Remove expanded Napoleon").click()
+    screen.until("the chip stays", lambda: "expanded" not in screen.text("#drawn"))
+    page.click("#whole")
+    screen.until("the chips stay", lambda: page.locator("#drawn").is_hidden())
+
+
+def pasted_link(screen: Screen, served: Served) -> None:
+    """A link that is pasted where the page is open logs in, also after the cookie is gone."""
+    page = screen.page
+    page.context.clear_cookies()
+    page.evaluate("(link) => { location.href = link; }", served.link)
+    screen.until("the token stays in the address", lambda: "token" not in page.url)
+    screen.until("the link gives no cookie", lambda: len(page.context.cookies()) > 0)
+    page.wait_for_timeout(300)
+    screen.ready()
+    page.context.clear_cookies()
+    page.reload()
+    page.wait_for_selector(".login input")
+    page.evaluate("(link) => { location.href = link; }", served.link)
+    screen.ready()
+    assert "token" not in page.url, page.url
 
 
 def keys_and_dark(screen: Screen) -> None:

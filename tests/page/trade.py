@@ -182,6 +182,46 @@ def number_colours(screen: Screen) -> None:
     screen.ready()
 
 
+def saved(screen: Screen) -> None:
+    """A saved picture has the directions of edges; a table has no picture to save."""
+    page = screen.page
+    screen.search(HUB)
+    page.click("#around")
+    screen.ready()
+    with page.expect_download() as download:
+        page.click("#save-svg")
+    text = Path(download.value.path()).read_text()
+    arrows, lines = text.count("<polygon"), text.count("<line")
+    assert arrows > lines / 2 > 10, f"{lines} lines have {arrows} arrows"
+    if screen.pictures is not None:
+        with page.expect_download() as download:
+            page.click("#save-png")
+        (screen.pictures / "arrows.png").write_bytes(Path(download.value.path()).read_bytes())
+    for view, is_disabled in [("Table", True), ("Picture", False)]:
+        page.get_by_role("button", name=view, exact=True).click()
+        for button in ("#save-svg", "#save-png"):
+            assert page.locator(button).is_disabled() == is_disabled, f"{view}: {button}"
+    page.click("#whole")
+    screen.ready()
+
+
+def wrong_condition(screen: Screen) -> None:
+    """Of two conditions, the one that is refused is marked, and says why; nothing else says it again."""
+    page = screen.page
+    screen.search(HUB)
+    for condition in ("amount > 50", "weight > 1"):
+        page.locator("#where").fill(condition)
+        page.keyboard.press("Enter")
+    screen.says("#filter li.wrong", "have no property \"weight\"")
+    assert page.locator("#filter li.wrong").count() == 1
+    screen.until("the message is there twice", lambda: page.get_by_text("have no property").locator("visible=true").count() == 1)
+    screen.picture("wrong-condition")
+    page.get_by_role("button", name="Remove weight > 1").click()
+    screen.until("the mark stays", lambda: page.locator("#filter li.wrong").count() == 0)
+    page.get_by_role("button", name="Remove amount > 50").click()
+    screen.ready()
+
+
 def versions(screen: Screen) -> None:
     screen.search("newcomer")
     screen.says("#vertex-id", "newcomer")

@@ -1,9 +1,12 @@
 // The middle of the page: the picture or the table or both, with legend and measure; what draws them anew.
 
-import { fail, calm } from './dom/announce';
+import { Refusal } from './api/client';
+import { allDrawn } from './content/expand';
+import { fail, calm, say } from './dom/announce';
 import { button, el, put } from './dom/element';
 import { count, several } from './dom/words';
-import { changesContent, load } from './content/load';
+import { changesContent, load, wrongConditions } from './content/load';
+import { drawnChips } from './panels/drawn';
 import { drawLegend } from './panels/legend';
 import { tablePanel } from './panels/table';
 import { onTheme } from './picture/colours';
@@ -25,6 +28,7 @@ export class Stage {
     private readonly legend = el('div', { class: 'legend', id: 'legend', hidden: true });
     private readonly measure = el('p', { class: 'measure', id: 'measure', role: 'status' });
     private readonly views = el('div', { class: 'views', role: 'group', 'aria-label': 'View' });
+    private readonly saving = [button('SVG', () => this.save('svg'), { id: 'save-svg', title: 'Save the picture as SVG' }), button('PNG', () => this.save('png'), { id: 'save-png', title: 'Save the picture as PNG' })];
     private current = new AbortController();
 
     constructor(private readonly app: App) {
@@ -33,7 +37,7 @@ export class Stage {
             ? new Picture(this.container, { select: (id) => store.change({ selected: id }), expand: (id) => app.expand(id) }, app.database.directed)
             : null;
         this.table = tablePanel(app);
-        this.element = el('section', { class: 'stage', 'aria-label': 'Graph' }, this.tools(),
+        this.element = el('section', { class: 'stage', 'aria-label': 'Graph' }, this.tools(), drawnChips(app),
             el('div', { class: 'halves' }, el('div', { class: 'canvas' }, this.legend, this.container), this.table.element), this.measure);
         app.store.listen((state, before) => {
             if (changesContent(state, before)) void this.load();
@@ -64,6 +68,9 @@ export class Stage {
             const content = await load(this.app.state, this.app.database, signal);
             if (signal.aborted) return;
             calm();
+            this.app.setWrong(new Map());
+            const known = this.app.content.expansions;
+            for (const [id, expansion] of content.expansions) if (!known.has(id) && expansion.added === 0) say(allDrawn(id, expansion));
             delete this.element.dataset.stale;
             this.app.setContent(content);
             this.arrange();
@@ -71,15 +78,24 @@ export class Stage {
             performance.mark('picture');
             await this.fetchPaints();
         } catch (error) {
-            if (!signal.aborted) this.fail(error);
+            if (!signal.aborted) await this.fail(error, signal);
         } finally {
             if (!signal.aborted) this.element.setAttribute('aria-busy', 'false');
         }
     }
 
     /** Says why there is no picture of the state. The one before stays, pale: the person may want to go on from it. */
-    private fail(error: unknown): void {
-        fail(error);
+    private async fail(error: unknown, signal: AbortSignal): Promise<void> {
+        const { state, database } = this.app;
+        this.app.isStale = true;
+        const isRefused = error instanceof Refusal && error.status === 400;
+        const wrong = isRefused ? await wrongConditions(state, database, signal) : new Map<string, string>();
+        if (signal.aborted) return;
+        this.app.setWrong(wrong);
+        // The conditions and the panel of the vertex say these themselves.
+        const isUnknown = error instanceof Refusal && error.kind === 'vertex_not_found' && state.focus.length === 1 && state.focus[0] === state.selected;
+        if (wrong.size > 0 || isUnknown) calm();
+        else fail(error);
         this.element.dataset.stale = 'true';
         put(this.measure, this.app.content.vertices.size > 0 ? 'This is the picture of before: what is chosen now cannot be shown.' : 'What is chosen cannot be shown.');
     }
@@ -102,6 +118,7 @@ export class Stage {
         this.element.dataset.view = view;
         this.table.element.hidden = view === 'picture';
         for (const one of this.views.querySelectorAll('button')) one.setAttribute('aria-pressed', String(one.dataset.view === view));
+        for (const one of this.saving) one.disabled = view === 'table';
         if (before && !this.table.element.hidden) this.table.renew();
     }
 
@@ -144,13 +161,14 @@ export class Stage {
     private tools(): HTMLElement {
         const names = { picture: 'Picture', both: 'Both', table: 'Table' };
         this.views.append(...VIEWS.map((view) => button(names[view], () => this.app.store.change({ view }), { 'data-view': view, 'aria-pressed': 'false' })));
-        const store = (form: 'svg' | 'png') => (): void => {
-            if (this.picture) save(form, this.app.database.name, this.app.content, this.look(), this.picture).catch(fail);
-        };
         return el('div', { class: 'tools' }, this.views,
             el('div', { role: 'group', 'aria-label': 'Camera' },
                 button('+', () => this.picture?.zoom(0.7), { 'aria-label': 'Zoom in' }), button('−', () => this.picture?.zoom(1.4), { 'aria-label': 'Zoom out' }),
                 button('Fit', () => this.picture?.fit(), { title: 'Show everything (0)' }), button('Centre', () => this.picture?.centre(), { title: 'The selected vertex in the middle (c)' })),
-            el('div', { role: 'group', 'aria-label': 'Save the picture' }, button('SVG', store('svg'), { id: 'save-svg', title: 'Save the picture as SVG' }), button('PNG', store('png'), { id: 'save-png', title: 'Save the picture as PNG' })));
+            el('div', { role: 'group', 'aria-label': 'Save the picture' }, ...this.saving));
+    }
+
+    private save(form: 'svg' | 'png'): void {
+        if (this.picture) save(form, this.app.database, this.app.content, this.look(), this.picture).catch(fail);
     }
 }

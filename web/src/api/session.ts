@@ -1,5 +1,6 @@
 // Login: the token of the link becomes a cookie that scripts cannot read, and goes from the address.
 
+import { fail } from '../dom/announce';
 import { el, put } from '../dom/element';
 import { Refusal, getJson, sendJson } from './client';
 import type { Database } from './types';
@@ -19,8 +20,20 @@ async function login(token: string): Promise<void> {
     await sendJson('POST', 'session', { token });
 }
 
+let refused: (error: unknown) => void = fail;
+
+/** A link with a token that is pasted where the page is open changes the fragment only. It logs in and begins anew: the
+ *  server may be another one than before. */
+function listenToLinks(): void {
+    window.addEventListener('popstate', () => {
+        const token = takeToken();
+        if (token !== null) login(token).then(() => location.reload()).catch((error: unknown) => refused(error));
+    });
+}
+
 /** Logs in, by the token of the link or a form, and answers the description of the database. */
 export async function enter(root: HTMLElement): Promise<Database> {
+    listenToLinks();
     const token = takeToken();
     let reason = '';
     try {
@@ -35,6 +48,7 @@ export async function enter(root: HTMLElement): Promise<Database> {
 
 function form(reason: string, entered: (database: Database) => void): HTMLElement {
     const alarm = el('p', { role: 'alert', class: 'wrong' }, reason);
+    refused = (error) => put(alarm, error instanceof Error ? error.message : String(error));
     const input = el('input', { type: 'password', autocomplete: 'off', required: true, 'aria-label': 'Token or link' });
     const submit = async (event: Event): Promise<void> => {
         event.preventDefault();
@@ -42,9 +56,11 @@ function form(reason: string, entered: (database: Database) => void): HTMLElemen
         const token = /token=([^&\s]+)/.exec(input.value)?.[1] ?? input.value.trim();
         try {
             await login(token);
-            entered(await getJson<Database>('database'));
+            const database = await getJson<Database>('database');
+            refused = fail;
+            entered(database);
         } catch (error) {
-            put(alarm, error instanceof Error ? error.message : String(error));
+            refused(error);
         }
     };
     return el('main', { class: 'login' },

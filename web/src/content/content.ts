@@ -27,6 +27,9 @@ export interface Edge {
     mark: Mark | null;
 }
 
+/** Of an expanded vertex: how many of its neighbours are drawn, of how many, and how many were not before. */
+export interface Expansion { shown: number; found: number; added: number }
+
 export interface Content {
     vertices: Map<string, Vertex>;
     edges: Edge[];
@@ -35,8 +38,7 @@ export interface Content {
     found: number;
     /** What is shown of the changes of a difference, in words. */
     measure: string;
-    /** Of each expanded vertex: how many of its neighbours were added, of how many. */
-    expansions: Map<string, { shown: number; found: number }>;
+    expansions: Map<string, Expansion>;
     /** The path or the difference in words. */
     note: string;
 }

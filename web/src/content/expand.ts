@@ -2,8 +2,9 @@
 
 import { remembered, sendJson } from '../api/client';
 import type { Database, Neighbors, Subgraph } from '../api/types';
+import { count } from '../dom/words';
 import { type State, body as bodyOf, storedSelection } from '../state/state';
-import { type Content, EdgeIndex, newVertex } from './content';
+import { type Content, type Expansion, EdgeIndex, newVertex } from './content';
 import { relax, spacing, spiral } from './forces';
 
 /** The server takes no more ids a call. */
@@ -12,6 +13,14 @@ const SUBGRAPH_MAX = 2000;
 export function neighborsOf(id: string, state: State, database: Database, signal?: AbortSignal): Promise<Neighbors> {
     const { direction, neighbors: limit } = state;
     return remembered<Neighbors>('neighbors', { ...storedSelection(state, database.latest), id, direction, limit, sort: 'degree' }, signal);
+}
+
+/** Says that an expansion has nothing to add. */
+export function allDrawn(id: string, { shown, found }: Expansion): string {
+    if (found === 0) return `${id} has no neighbours.`;
+    return shown < found
+        ? `${count(shown)} of ${count(found)} neighbours of ${id} are drawn already; “Neighbours at most” allows no more.`
+        : `All neighbours of ${id} are drawn already.`;
 }
 
 export async function expand(content: Content, id: string, state: State, database: Database, signal: AbortSignal): Promise<void> {
@@ -36,7 +45,7 @@ export async function expand(content: Content, id: string, state: State, databas
         const [source, target] = neighbor.direction === 'in' ? [neighbor.id, id] : [id, neighbor.id];
         index.add(source, target, neighbor.count, neighbor.weight);
     }
-    content.expansions.set(id, { shown: answer.shown, found: answer.found });
+    content.expansions.set(id, { shown: answer.shown, found: answer.found, added: added.length });
     spiral(added, middle, step);
     relax(content, added, step, 80);
 }

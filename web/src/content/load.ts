@@ -1,8 +1,8 @@
 // The content of a state: a scene with what was expanded and the path, or the difference of two versions.
 
-import { Refusal } from '../api/client';
+import { Refusal, getJson } from '../api/client';
 import type { Database } from '../api/types';
-import { type State, differs, halfOf } from '../state/state';
+import { type State, differs, halfOf, selection } from '../state/state';
 import type { Content } from './content';
 import { loadDifference } from './difference';
 import { expand, joinAll } from './expand';
@@ -11,6 +11,21 @@ import { loadScene } from './scene';
 
 const MEMBERS = ['focus', 'hops', 'expanded', 'at', 'window', 'where', 'kind', 'reverse', 'undirected', 'vertices', 'neighbors',
     'direction', 'layout', 'colour', 'size', 'path', 'length', 'difference'] as const;
+
+/** Those conditions that the server refuses, with its words: each is asked for alone. */
+export async function wrongConditions(state: State, database: Database, signal: AbortSignal): Promise<Map<string, string>> {
+    const wrong = new Map<string, string>();
+    const { at } = selection(state, database.latest);
+    for (const where of state.where) {
+        try {
+            if (state.difference) await getJson('diff', { ...state.difference, where, limit: 1 }, signal);
+            else await getJson('scene', { at, where, vertices: 1 }, signal);
+        } catch (error) {
+            if (error instanceof Refusal && error.status === 400) wrong.set(where, error.message);
+        }
+    }
+    return wrong;
+}
 
 /** Whether a change of the state changes the content. */
 export function changesContent(state: State, before: State): boolean {

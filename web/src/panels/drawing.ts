@@ -1,6 +1,6 @@
 // How the picture is drawn: places, colours, sizes, and how much of the graph it holds.
 
-import { button, choice, el, field, keepingFocus, put } from '../dom/element';
+import { choice, el, field, keepingFocus, put } from '../dom/element';
 import type { App } from '../state/app';
 import { numericProperties } from '../state/properties';
 
@@ -21,8 +21,7 @@ export function drawingPanel(app: App): HTMLElement {
             keyed('Neighbours at most', choice(amounts([25, 100, 400, 1000], state.neighbors), String(state.neighbors),
                 (neighbors) => store.change({ neighbors: Number(neighbors) }))),
             state.focus.length > 0 && keyed('Steps around', choice(amounts([1, 2, 3], state.hops), String(state.hops),
-                (hops) => store.change({ hops: Number(hops) }))),
-            focusChips(app)));
+                (hops) => store.change({ hops: Number(hops) })))));
     };
     app.store.listen(renew);
     renew();
@@ -33,14 +32,4 @@ export function drawingPanel(app: App): HTMLElement {
 function keyed(label: string, control: HTMLElement): HTMLElement {
     control.setAttribute('data-key', label);
     return field(label, control);
-}
-
-/** The vertices that the picture is drawn around, and those whose neighbours were added. */
-function focusChips({ state, store }: App): HTMLElement | null {
-    if (state.focus.length + state.expanded.length === 0) return null;
-    const chip = (id: string, text: string, remove: () => void): HTMLElement =>
-        el('li', {}, `${text} `, el('span', { class: 'id' }, id), button('×', remove, { class: 'quiet', 'aria-label': `Remove ${id}` }));
-    return el('ul', { class: 'chips', 'aria-label': 'Drawn' },
-        ...state.focus.map((id) => chip(id, 'around', () => store.change({ focus: state.focus.filter((one) => one !== id) }))),
-        ...state.expanded.map((id) => chip(id, 'expanded', () => store.change({ expanded: state.expanded.filter((one) => one !== id) }))));
 }

@@ -23,14 +23,19 @@ export function filterPanel(app: App): HTMLElement {
 
     const renew = (): void => {
         const { where } = app.state;
-        put(chips, ...where.map((text) => el('li', {}, el('code', {}, text),
-            button('×', () => app.store.change({ where: where.filter((one) => one !== text) }), { class: 'quiet', 'aria-label': `Remove ${text}` }))));
+        put(chips, ...where.map((text) => {
+            const why = app.wrong.get(text);
+            return el('li', { class: why === undefined ? null : 'wrong' }, el('code', {}, text),
+                button('×', () => app.store.change({ where: where.filter((one) => one !== text) }), { class: 'quiet', 'aria-label': `Remove ${text}` }),
+                why !== undefined && el('p', { role: 'alert' }, why));
+        }));
         kinds?.renew();
         reverse.renew();
         undirected.renew();
         direction.value = app.state.direction;
     };
     app.store.listen(renew);
+    app.onWrong(renew);
     renew();
     return el('details', { id: 'filter', open: true },
         el('summary', {}, 'Filter'),

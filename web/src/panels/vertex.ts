@@ -1,6 +1,6 @@
 // The selected vertex: degrees, properties, neighbours, and what can be done from here.
 
-import { getJson } from '../api/client';
+import { Refusal, getJson } from '../api/client';
 import type { Neighbor, Neighbors, Vertex } from '../api/types';
 import { neighborsOf } from '../content/expand';
 import { button, el, put } from '../dom/element';
@@ -31,7 +31,9 @@ export function vertexPanel(app: App): HTMLElement {
             if (!signal.aborted) put(body, ...describe(app, vertex, neighbors));
         } catch (error) {
             if (signal.aborted) return;
-            const why = error instanceof Error ? error.message : String(error);
+            // The conditions say themselves what is wrong with them.
+            const isCondition = error instanceof Refusal && error.status === 400 && app.state.where.length > 0;
+            const why = isCondition ? 'Nothing is known of it under these conditions.' : error instanceof Error ? error.message : String(error);
             put(body, el('p', { class: 'id large', id: 'vertex-id' }, selected), el('p', { role: 'alert', class: 'wrong' }, why));
         }
     };

@@ -1,7 +1,7 @@
 // A brush over event times: two handles and the region between them choose a window; the region slides it, and a
 // button plays it. Handles and region are sliders of the keyboard too.
 
-import { getJson } from '../api/client';
+import { Refusal, getJson } from '../api/client';
 import type { WindowCounts } from '../api/types';
 import { fail } from '../dom/announce';
 import { button, el, put, settled } from '../dom/element';
@@ -65,6 +65,8 @@ export class Brush {
             this.element.hidden = false;
             this.read();
         } catch (error) {
+            // What is wrong with a condition is said at it.
+            if (error instanceof Refusal && error.status === 400 && this.app.state.where.length > 0) return;
             fail(error);
         }
     }
