@@ -121,6 +121,22 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
     if matches!(options.weight, Pick::Column(_)) && reader.schema().weight.is_none() {
         return Err(Error::invalid(format!("{} has no weights to import", first.path().display())));
     }
+    let mut reader = beside_vertices(reader, options, &mut notes, &mut warnings)?;
+    let remembered = options.expected.as_ref().is_some_and(|expected| expected.both_ends);
+    let is_table = reader.table().is_some() && !reader.schema().both_ends;
+    if options.both_ends || remembered && is_table && options.directed != Some(true) {
+        reader = Box::new(BothEnds::new(reader)?);
+    }
+    Ok(Opened { reader, format, notes, warnings })
+}
+
+/// Puts the vertices that are given beside the edges before them.
+fn beside_vertices(
+    mut reader: Box<dyn Reader>,
+    options: &ReadOptions,
+    notes: &mut Vec<Message>,
+    warnings: &mut Vec<Message>,
+) -> Result<Box<dyn Reader>> {
     match options.vertices.as_ref().map(|name| (name, name.parse())) {
         None => {}
         Some((_, Ok(count))) => reader = Box::new(WithCount::new(reader, count)?),
@@ -140,16 +156,11 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
                     num_vertices,
                     options,
                 )?),
-                _ => with_vertices(one(&vertices, A_FILE)?, reader, options, &mut notes, &mut warnings)?,
+                _ => with_vertices(one(&vertices, A_FILE)?, reader, options, notes, warnings)?,
             };
         }
     }
-    let remembered = options.expected.as_ref().is_some_and(|expected| expected.both_ends);
-    let is_table = reader.table().is_some() && !reader.schema().both_ends;
-    if options.both_ends || remembered && is_table && options.directed != Some(true) {
-        reader = Box::new(BothEnds::new(reader)?);
-    }
-    Ok(Opened { reader, format, notes, warnings })
+    Ok(reader)
 }
 
 /// The defaults of a table: those that are given, and the remembered ones of other properties that are read.
@@ -229,15 +240,21 @@ pub struct KindInput {
 pub fn open_kinds(inputs: &[KindInput], options: &ReadOptions) -> Result<Opened> {
     expect_once(inputs, options)?;
     let (mut parts, mut all) = (Vec::new(), None);
+    // Vertices have no kind.
+    let of_edges = ReadOptions { vertices: None, ..options.clone() };
     for KindInput { kind, input } in inputs {
-        let Opened { reader, format, notes, warnings } = open(&[input], options)?;
+        let Opened { reader, format, notes, warnings } = open(&[input], &of_edges)?;
         parts.push(OfKind { kind: kind.clone(), name: input.clone(), reader });
         let (_, all_notes, all_warnings) = all.get_or_insert_with(|| (format, Vec::new(), Vec::new()));
         all_notes.extend(notes);
         all_warnings.extend(warnings);
     }
-    let Some((format, notes, warnings)) = all else { return Err(Error::invalid("no input is named")) };
-    Ok(Opened { reader: of_kinds(parts, KIND_PROPERTY)?, format, notes, warnings })
+    let Some((format, mut notes, mut warnings)) = all else {
+        return Err(Error::invalid("no input is named"));
+    };
+    let reader = of_kinds(parts, KIND_PROPERTY)?;
+    let reader = beside_vertices(reader, options, &mut notes, &mut warnings)?;
+    Ok(Opened { reader, format, notes, warnings })
 }
 
 /// Refuses inputs of kinds of which one that is read once is named twice.

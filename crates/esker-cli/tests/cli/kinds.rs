@@ -300,3 +300,28 @@ fn files_of_one_kind_each_are_added_deleted_and_synced() {
     place.fails(2, "sync h.esker --kind likes", "is not KIND=FILE");
     place.fails(2, "sync h.esker none.csv --rejects h.esker/bad.csv", "lies in the database itself");
 }
+
+/// The reader of vertices was given to each kind, and its thread died: nothing was added, with exit code 0.
+#[test]
+fn vertices_go_beside_files_of_one_kind_each() {
+    let place = Place::new();
+    place.file("f.csv", "source,target,w\na,b,1\nb,c,2\n");
+    place.file("l.csv", "source,target,w\na,b,5\nc,d,6\n");
+    place.file("v.csv", "id,age\na,5\nlone,6\n");
+    place.ok("import z.esker --kind follows=f.csv --kind likes=l.csv --vertices v.csv --property w");
+    let info = place.json("info z.esker --json");
+    assert_eq!((info["vertices"].as_u64(), info["edges"].as_u64()), (Some(5), Some(4)), "{info}");
+    assert!(place.ok("get z.esker lone").contains("age"));
+    // Changes of one and of the other are commands of their own.
+    place.file("m.csv", "source,target\na,b\n");
+    place.file("ids.csv", "lone\n");
+    for line in [
+        "add z.esker --kind likes=l.csv --vertices v.csv",
+        "delete z.esker --kind likes=m.csv --vertices ids.csv",
+        "delete z.esker --kind likes=m.csv --ids-from ids.csv",
+        "sync z.esker --kind likes=l.csv --vertices v.csv",
+    ] {
+        place.fails(2, line, "change the vertices by themselves");
+    }
+    assert_eq!(place.json("info z.esker --json")["version"], 1);
+}

@@ -18,7 +18,7 @@ use esker_import::open::open;
 use esker_import::read::format::{Pick, PickIds, PickProperties, ReadOptions};
 use esker_import::read::generated::GeneratorReader;
 use esker_import::read::live::GrowingInput;
-use esker_import::read::source::{EdgeBatch, Reader};
+use esker_import::read::source::{EdgeBatch, Reader, told_of_panics};
 
 use crate::change::fingerprint::fingerprint;
 use crate::change::fitting::{expect_fit, of_input, stated};
@@ -417,7 +417,7 @@ fn read_part(
             return;
         }
         reading.waits.store(true, Ordering::SeqCst);
-        let block = reader.next_block();
+        let block = told_of_panics(|| reader.next_block());
         reading.waits.store(false, Ordering::SeqCst);
         if let Ok(Some(block)) = &block {
             let sums = [checksum, block.input_bytes as u32, crc32c::crc32c(&block.bytes)];
@@ -427,7 +427,7 @@ fn read_part(
         let batch = match block {
             Ok(None) => return,
             Ok(Some(_)) if number % peers != me => continue,
-            Ok(Some(block)) => parser.parse(block),
+            Ok(Some(block)) => told_of_panics(|| parser.parse(block)),
             Err(error) => Err(error),
         };
         let is_failed = batch.is_err();

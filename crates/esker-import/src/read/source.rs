@@ -373,6 +373,17 @@ pub struct InputBlock {
     pub input_bytes: u64,
 }
 
+/// Calls `read`; its panic becomes an error. For threads that hand on what they read: one that ends because of
+/// a panic would look as if the input had ended.
+///
+/// # Errors
+/// What `read` returns, or that it panicked.
+pub fn told_of_panics<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
+    // What `read` leaves half-done is not read any more.
+    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
+    done.unwrap_or_else(|_| Err(Error::invalid("the thread that reads the input panicked".to_owned())))
+}
+
 /// An input in some format. One thread calls [`Reader::next_block`]; any number call [`BlockParser::parse`]
 /// on the blocks at the same time; batches are used in the order of their blocks.
 pub trait Reader: Send {

@@ -60,7 +60,9 @@ impl Read for WaitingInput {
                     self.ended = self.block.is_empty();
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => self.ended = true,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(io::Error::other("the thread that reads the input panicked"));
+                }
             }
         }
         let rest = &self.block[self.taken..];
@@ -97,6 +99,25 @@ mod tests {
         waiting.read_to_end(&mut read).expect("a cursor gives its bytes");
         assert!(read == bytes);
         assert_eq!(waiting.read(&mut [0; 9]).expect("nothing more"), 0);
+    }
+
+    /// Gives a byte, then panics.
+    struct Dying(bool);
+
+    impl Read for Dying {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            assert!(!std::mem::replace(&mut self.0, true), "it dies");
+            Ok(1)
+        }
+    }
+
+    #[test]
+    fn a_thread_that_dies_is_no_end_of_the_input() {
+        let mut waiting = WaitingInput::new(Dying(false), Cancel::default());
+        let error = waiting.read_to_end(&mut Vec::new()).expect_err("the rest is missing");
+        assert!(error.to_string().contains("panicked"), "{error}");
+        let told = crate::read::source::told_of_panics::<()>(|| panic!("a reader dies"));
+        assert!(told.expect_err("no end").to_string().contains("panicked"));
     }
 
     #[test]

@@ -11,8 +11,8 @@ use super::target::Target;
 /// Opens inputs that each have the edges of one kind, as one. A column of kinds is not read.
 ///
 /// # Errors
-/// As [`open_edges`]; [`Error::Usage`] if the edges of the database have no kinds, or the inputs differ in
-/// their ids or directions.
+/// As [`open_edges`]; [`Error::Usage`] if the edges of the database have no kinds, vertices are given, or the
+/// inputs differ in their ids or directions.
 pub fn open_edges_of_kinds(
     target: &Target,
     inputs: &[KindInput],
@@ -25,6 +25,13 @@ pub fn open_edges_of_kinds(
             Setting::Kind,
         ]));
     };
+    if given.vertices.is_some() {
+        return Err(Error::usage(message![
+            "files of one kind each cannot be used with ",
+            Setting::Vertices,
+            ": change the vertices by themselves",
+        ]));
+    }
     expect_once(inputs, given)?;
     let mut without_kind = target.clone();
     without_kind.edge_properties.retain(|own| !own.kind);

@@ -10,7 +10,9 @@ use std::time::Duration;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use esker_import::options::BadLines;
-use esker_import::read::source::{EdgeBatch, IdKind, id_at as external_id, integer_ids, limit_decoding};
+use esker_import::read::source::{
+    EdgeBatch, IdKind, id_at as external_id, integer_ids, limit_decoding, told_of_panics,
+};
 use esker_store::format::{Duplicates, PropertyRecord};
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
@@ -137,11 +139,8 @@ pub(super) fn feed_with(
         .name("esker-read".to_owned())
         .spawn(move || {
             loop {
-                let rows = match reader.next_block() {
-                    Ok(Some(block)) => parser.parse(block),
-                    Ok(None) => return,
-                    Err(error) => Err(error),
-                };
+                let next = || reader.next_block()?.map(|block| parser.parse(block)).transpose();
+                let Some(rows) = told_of_panics(next).transpose() else { return };
                 let failed = rows.is_err();
                 if sender.send(rows).is_err() || failed {
                     return;
