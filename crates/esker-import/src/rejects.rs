@@ -69,10 +69,6 @@ impl RejectsFile {
         overwrite: bool,
     ) -> Result<Self> {
         check_place(path, database, inputs)?;
-        if path.as_os_str() == "-" {
-            let reason = "rejected rows go to a file, and - is standard output: name a file";
-            return Err(Error::usage(reason));
-        }
         if !overwrite && path.exists() {
             let reason = format!("{} exists already: remove it, or name another file", path.display());
             return Err(Error::Exists(reason.into()));
@@ -220,6 +216,10 @@ impl RejectsFile {
 
 /// Refuses a file that is read, or lies in the database.
 fn check_place(path: &Path, database: &Path, inputs: &[String]) -> Result<()> {
+    if path.as_os_str() == "-" {
+        let reason = "rejected rows go to a file, and - is standard output: name a file";
+        return Err(Error::usage(reason));
+    }
     let own = path.canonicalize().ok();
     if inputs.iter().any(|input| own.is_some() && Path::new(input).canonicalize().ok() == own) {
         let reason = format!("{} is read, so rejected rows cannot go there", path.display());

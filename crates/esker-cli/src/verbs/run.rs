@@ -449,7 +449,8 @@ impl RunArgs {
         }
         let spans_versions = self.spans_versions();
         let shows_names = self.top.is_some() || self.output.is_some();
-        self.groups.check(entry, spans_versions, self.is_to_stdout(), shows_names)?;
+        let is_series = spans_versions && self.compare.is_empty();
+        self.groups.check(entry, is_series, self.is_to_stdout(), shows_names)?;
         if spans_versions && self.access.explain {
             return refuse("--explain says what was chosen for one graph: name one version with --at");
         }

@@ -88,6 +88,7 @@ fn both_options_are_refused_where_they_have_no_effect() {
     place.fails(2, "run wcc g.esker --each-version --events --top 3", "--top");
     place.fails(2, "run wcc g.esker --each-version --keep-names", "--top N");
     place.fails(2, "window wcc g.esker --length 1 --keep-names", "--top N");
+    place.fails(2, "run wcc g.esker --compare 1 2 --events", "needs several graphs");
     let alerting = "window wcc g.esker --length 1 --follow --alert size>1 --events";
     place.fails(2, alerting, "--events has no effect: alerts are printed in place of rows");
 }

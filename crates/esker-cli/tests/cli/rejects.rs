@@ -290,6 +290,16 @@ fn rejected_rows_of_set_have_their_blanks() {
 
 /// Excerpts could not be mended and read again.
 #[test]
+fn no_file_of_rejected_rows_is_called_like_standard_output() {
+    let place = Place::new();
+    place.file("a.csv", "source,target,time\n1,2,3\n");
+    for verb in ["import a.csv g.esker", "add g.esker a.csv", "stream g.esker a.csv --from-start"] {
+        place.fails(2, &format!("{verb} --rejects -"), "- is standard output: name a file");
+        place.run("import a.csv g.esker --time time -q");
+    }
+}
+
+#[test]
 fn rejected_elements_of_documents_are_whole() {
     let place = Place::new();
     let long = "a text that is longer than the eighty characters of which an excerpt of a row would be made";

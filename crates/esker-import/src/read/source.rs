@@ -373,8 +373,8 @@ pub struct InputBlock {
     pub input_bytes: u64,
 }
 
-/// Calls `read`; its panic becomes an error. For threads that hand on what they read: one that ends because of
-/// a panic would look as if the input had ended.
+/// Calls `read`; its panic becomes an error. For threads that hand on what they read: one that ends because
+/// of a panic would look as if the input had ended.
 ///
 /// # Errors
 /// What `read` returns, or that it panicked.

@@ -23,7 +23,7 @@ const COLOURS: [&str; 4] = ["#2f6fb0", "#d95f02", "#1b9e77", "#8b5fbf"];
 ///
 /// let chart = Chart::of_counts("Degrees", ["edges of a vertex", "vertices"], [1, 1, 2, 7, 0].into_iter());
 /// assert_eq!(chart.lines[0].points, [[1.0, 2.0], [2.0, 1.0], [7.0, 1.0]]);
-/// assert!(chart.svg().contains("<title>Degrees</title>"));
+/// assert!(chart.svg().contains("<title>Degrees (1 of 0 not shown)</title>"), "zeros have no logarithm");
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
