@@ -46,7 +46,7 @@ class Follow:
     An iteration waits for the next version, and yields what it changed.
     """
 
-    __slots__ = ("algorithm", "first_alerts", "_native", "_wait", "_on_alert")
+    __slots__ = ("algorithm", "first_alerts", "_untold", "_native", "_wait", "_on_alert")
 
     def __init__(self, native: Any, algorithm: str, wait: bool, on_alert: OnAlert) -> None:
         self.algorithm: str = algorithm
@@ -55,6 +55,7 @@ class Follow:
         texts, end = native.first_alerts()
         self.first_alerts: list[dict[str, Any]] = self._raised(texts, native.version, end)
         """The alerts of the first answer: rows that meet the condition."""
+        self._untold = self.first_alerts
 
     @property
     def version(self) -> int:
@@ -94,6 +95,7 @@ class Follow:
         if step is None:
             return None
         version, changed, recomputed, end, texts = step
+        self._untold = []
         return FollowStep(version, changed, recomputed, _moment(end), self._raised(texts, version, end))
 
     def _raised(self, texts: list[str], version: int, end: tuple[int, str] | None) -> list[dict[str, Any]]:
@@ -107,13 +109,15 @@ class Follow:
         return alerts
 
     def alerts(self) -> Iterator[dict[str, Any]]:
-        """Yields the alerts that ``alert`` and ``alert_new`` raise, first those of the first answer, and then of each version as it comes.
+        """Yields the alerts that ``alert`` and ``alert_new`` raise, first those of the first answer unless a version came since, and then of each
+        version as it comes. Each is yielded once.
 
         An alert is a dictionary as the line of ``esker follow --alert``: ``alert`` is ``"condition"`` or ``"new"``; then come the columns of the row,
         such as ``vertex`` and ``rank``, or ``component`` and ``vertices``; ``before``, a dictionary of the values that it had, or ``None``; the
         ``version``; and ``until``, the last time of the window, if there is one.
         """
-        yield from self.first_alerts
+        first, self._untold = self._untold, []
+        yield from first
         for step in self:
             yield from step.alerts
 

@@ -222,6 +222,7 @@ def test_alerts_are_raised_once_by_steps_iterators_and_callbacks(tmp_path):
     assert [step.alerts for step in steps] == [[grew, came], []]
     assert called == [grew, came]
     assert list(asked.alerts()) == [first]
+    assert list(asked.alerts()) == []
 
 
 def test_alerts_go_on_from_a_state_that_was_kept(tmp_path):

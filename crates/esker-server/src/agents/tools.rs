@@ -8,6 +8,8 @@ use crate::failure::{Failure, Outcome};
 use crate::query::{Parameter, Query};
 use crate::routes::{ROUTES, Route, Verb};
 
+/// The parameter that says how many rows are wanted.
+const LIMIT: &str = "limit";
 /// Rows of an answer for which nobody asked for more.
 const ROWS_DEFAULT: usize = 100;
 /// Rows of a ranking for which nobody asked for more.
@@ -139,6 +141,9 @@ pub(super) const RUN: Parameter =
 fn described(parameter: &Parameter) -> Value {
     let mut schema = parameter.described()["schema"].take();
     schema["description"] = parameter.about.into();
+    if parameter.name == LIMIT {
+        schema["default"] = ROWS_DEFAULT.into();
+    }
     schema
 }
 
@@ -174,9 +179,9 @@ pub(super) fn query(
             given.push((name.clone(), text));
         }
     }
-    let has_limit = known.iter().copied().flatten().any(|parameter| parameter.name == "limit");
-    if has_limit && !arguments.contains_key("limit") {
-        given.push(("limit".to_owned(), ROWS_DEFAULT.to_string()));
+    let has_limit = known.iter().copied().flatten().any(|parameter| parameter.name == LIMIT);
+    if has_limit && !arguments.contains_key(LIMIT) {
+        given.push((LIMIT.to_owned(), ROWS_DEFAULT.to_string()));
     }
     Query::of(given, known)
 }
@@ -190,6 +195,9 @@ mod tests {
         for tool in TOOLS {
             let schema = tool.schema();
             assert_eq!(schema["type"], "object", "{}", tool.name);
+            if let Some(limit) = schema["properties"].get(LIMIT) {
+                assert_eq!(limit["default"], ROWS_DEFAULT, "{}", tool.name);
+            }
             let Asks::Route(path) = tool.asks else { continue };
             let route = route(path).unwrap_or_else(|| panic!("{path}"));
             for parameter in route.parameters.iter().copied().flatten() {
