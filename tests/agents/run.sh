@@ -4,15 +4,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . scripts/prepare.sh
+. scripts/environment.sh
 prepare python
 
 target=${CARGO_TARGET_DIR:-target}
 environment=$target/agents
-wanted=tests/agents/requirements.txt
-if ! cmp --silent "$wanted" "$environment/installed.txt"; then
-    rm -rf "$environment"
-    python3 -m venv "$environment"
-    "$environment/bin/pip" install --quiet --disable-pip-version-check --requirement "$wanted"
-    cp "$wanted" "$environment/installed.txt"
-fi
+environment "$environment" tests/agents/requirements.txt
 "$environment/bin/python" tests/agents/agents.py --esker "$target/debug/esker"
