@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Route
 
-WAIT_MS = 30_000
+WAIT_MS = 60_000
 
 
 def launch(playwright: Playwright, program: str, webgl: bool = True) -> Browser:
