@@ -12,7 +12,7 @@ use esker::import::options::ImportOptions;
 use esker::import::read::format::ReadOptions;
 use esker::import::read::source::Reader;
 use esker::store::format::return_large_blocks;
-use esker::store::io::{Disk, MemoryDisk, RealDisk};
+use esker::store::io::{Disk, MemoryDisk, RealDisk, expect_outside_databases};
 use esker::store::log::Sync;
 use esker::store::manifest::StagingOptions;
 use esker::store::{Database as Writer, DatabaseOptions, Store};
@@ -101,6 +101,7 @@ fn build(
 ) -> PyOutcome<(esker::import::options::ImportReport, Option<PyDatabase>)> {
     let staging = StagingOptions { replace, ..StagingOptions::default() };
     if let Some(target) = target {
+        expect_outside_databases(&RealDisk, target)?;
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);
         return Ok((import(&disk, reader, target, options, staging)?, None));
     }

@@ -51,3 +51,17 @@ def test_a_writer_whose_database_was_moved_commits_nothing_more(tmp_path):
     with pytest.raises(esker.InvalidError, match="stopped writing to"):
         db.close()
     assert esker.open(tmp_path / "away.esker").graph(1).num_edges == 2
+
+
+def test_no_database_is_made_within_another(tmp_path):
+    path, rows = tmp_path / "web.esker", tmp_path / "rows.csv"
+    rows.write_text("1,2\n2,3\n")
+    db = esker.import_(rows, path)
+    before = sorted(os.listdir(path))
+    with pytest.raises(esker.Error, match="lies in the database"):
+        esker.import_(rows, path / "inner.esker")
+    with pytest.raises(esker.Error, match="lies in the database"):
+        db.backup(path / "copy.esker")
+    with pytest.raises(esker.Error, match="lies in the database"):
+        esker.restore(path, path / "again.esker")
+    assert sorted(os.listdir(path)) == before

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use esker_format::io::{Disk, copy, parent};
+use esker_format::io::{Disk, copy, expect_outside_databases, parent};
 use esker_format::{Error, PAGE_BYTES, Result, VersionRecord, archived_name};
 use esker_graph::Run;
 
@@ -114,6 +114,7 @@ pub fn backup(
 ) -> Result<BackupReport> {
     expect_database(disk.as_ref(), database)?;
     expect_outside(disk.as_ref(), database, target)?;
+    expect_outside_databases(disk.as_ref(), target)?;
     let earlier = disk.look(target)?.is_some();
     if earlier {
         expect_backup(disk.as_ref(), database, target)?;
@@ -153,6 +154,7 @@ pub fn restore(
             target.display()
         )));
     }
+    expect_outside_databases(disk.as_ref(), target)?;
     let staged = StagedDirectory::begin(disk, target, replace)?;
     let copying = Copying { disk, from: backup, to: staged.path(), earlier: None, options, run };
     let report = copying.make()?;

@@ -77,6 +77,11 @@ fn a_backup_is_renewed_and_restored() {
     );
     place.ok("check copy.esker");
     place.ok("commit t.esker script");
+    for inside in
+        ["backup t.esker copy.esker/b", "restore copy.esker t.esker/r", "backup copy.esker t.esker/log/b"]
+    {
+        place.fails(1, inside, "lies in the database");
+    }
     place.fails(1, "restore copy.esker t.esker", "t.esker exists");
     place.ok("restore copy.esker t.esker --force");
     assert_eq!(newest(&place, "t.esker"), 2);
