@@ -12,6 +12,7 @@ use esker_store::{Version, View};
 
 use crate::answer::{Answer, AnswerColumn, Fact, Ranking, Value, Values};
 use crate::error::{Error, Result};
+use crate::top::label_bits;
 
 /// Bytes for each row of both answers: their places, their order, and the columns.
 const ROW_BYTES: u64 = 96;
@@ -227,7 +228,7 @@ impl Overlaps {
             if row % CHECK_LEN == 0 {
                 run.check()?;
             }
-            let keys = labels.map(label_key);
+            let keys = labels.map(label_bits);
             for (sizes, key) in overlaps.sizes.iter_mut().zip(keys) {
                 key.into_iter().for_each(|key| *sizes.entry(key).or_insert(0) += 1);
             }
@@ -240,23 +241,11 @@ impl Overlaps {
 
     /// 1 less the share of the members of two groups that both have.
     fn distance(&self, a: Value, b: Value) -> f64 {
-        let (Some(a), Some(b)) = (label_key(a), label_key(b)) else { return 1.0 };
+        let (Some(a), Some(b)) = (label_bits(a), label_bits(b)) else { return 1.0 };
         let size = |side: usize, key: u64| self.sizes[side].get(&key).copied().unwrap_or(0);
         let shared = self.shared.get(&[a, b]).copied().unwrap_or(0);
         let either = size(0, a) + size(1, b) - shared;
         (either - shared) as f64 / either.max(1) as f64
-    }
-}
-
-/// A label as a number; the labels of a column are of one type.
-fn label_key(label: Value) -> Option<u64> {
-    match label {
-        Value::Missing | Value::Edge(..) => None,
-        #[allow(clippy::useless_conversion)] // vertex ids may be 64 bits wide
-        Value::Vertex(v) => Some(u64::from(v)),
-        Value::Count(count) => Some(count),
-        Value::Integer(integer) => Some(integer as u64),
-        Value::Float(number) => Some(number.to_bits()),
     }
 }
 

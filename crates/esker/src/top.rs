@@ -126,7 +126,7 @@ fn dense_groups(
 }
 
 /// An integer that identifies a label and orders labels.
-fn label_bits(label: Value) -> Option<u64> {
+pub(crate) fn label_bits(label: Value) -> Option<u64> {
     match label {
         Value::Missing | Value::Edge(..) => None,
         #[allow(clippy::useless_conversion)] // vertex ids may be 64 bits wide

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use super::look::COLOURS;
 use super::svg::{STYLE, escaped};
 
 /// The whole chart, in pixels.
@@ -13,8 +14,6 @@ const ROOM: [[f64; 2]; 2] = [[80.0, 24.0], [48.0, 56.0]];
 const MARKS: f64 = 5.0;
 /// Lines with no more points than this show each of them.
 const DOTS_MAX: usize = 200;
-/// Colours of lines, told apart by people who see fewer colours too.
-const COLOURS: [&str; 4] = ["#2f6fb0", "#d95f02", "#1b9e77", "#8b5fbf"];
 
 /// Points over two axes.
 ///

@@ -15,7 +15,8 @@ use crate::local::LocalGraph;
 
 /// Colours that most people who are colour-blind tell apart (M. Okabe, K. Ito, "Color Universal Design",
 /// 2008).
-const COLOURS: [&str; 7] = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442"];
+pub(super) const COLOURS: [&str; 7] =
+    ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442"];
 /// For groups beyond the colours, and for vertices without a value.
 const GREY: &str = "#999999";
 /// Colours of numbers from the least to the greatest; between them colours are mixed.
