@@ -16,6 +16,7 @@ use crate::layout::logical::{DateText, LogicalType};
 use crate::layout::reading::{DateFormatRecord, NotationRecord};
 use crate::value::calendar::CivilText;
 use crate::value::decimal::is_numeral;
+use crate::value::name::split_name;
 use crate::value::zone::{ClockShows, Zone};
 
 mod numbers;
@@ -135,8 +136,8 @@ impl FromStr for ColumnFormat {
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         // A name has no percent sign before the equals sign.
-        match text.split_once('=').filter(|(name, _)| !name.contains('%') && !name.is_empty()) {
-            Some((name, format)) => Ok(Self { column: Some(name.to_owned()), format: format.parse()? }),
+        match split_name(text, '=').filter(|(name, _)| !name.contains('%') || text.starts_with('"')) {
+            Some((name, format)) => Ok(Self { column: Some(name), format: format.parse()? }),
             None => Ok(Self { column: None, format: text.parse()? }),
         }
     }

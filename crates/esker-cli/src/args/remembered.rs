@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
+use esker::store::format::value::name::split_name;
 use esker::store::format::{
     ColumnRecord, EventTimes, NotationRecord, PropertyColumnRecord, ReadingRecord, TableRecord,
 };
@@ -38,9 +39,9 @@ impl FromStr for ColumnArg {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once('=') {
-            Some((property, column)) if !property.is_empty() && !column.is_empty() => {
-                Ok(Self { property: property.to_owned(), column: column.to_owned() })
+        match split_name(text, '=') {
+            Some((property, column)) if !column.is_empty() => {
+                Ok(Self { property, column: column.to_owned() })
             }
             _ => {
                 Err(format!("{text:?} has no property and column; write PROPERTY=COLUMN, as in amount=value"))

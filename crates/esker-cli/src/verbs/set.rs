@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use esker::change::{SetOptions, SetReport, set_from_table, set_vertex};
+use esker::store::format::value::name::split_name;
 use serde_json::json;
 
 use crate::args::importing::{RejectsArg, file_names, finish_rejects};
@@ -140,9 +141,9 @@ impl SetCommand {
                 )),
             };
         }
-        let pair = |text: &String| match text.split_once('=') {
-            Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-            _ => Err(Failure::Usage(format!("{text:?} is not NAME=VALUE, as in age=40"))),
+        let pair = |text: &String| match split_name(text, '=') {
+            Some((name, value)) => Ok((name, value.to_owned())),
+            None => Err(Failure::Usage(format!("{text:?} is not NAME=VALUE, as in age=40"))),
         };
         self.values.iter().map(pair).collect()
     }

@@ -1,6 +1,7 @@
 //! Which attributes of edges become properties, and of which types.
 
 use esker_format::value::decimal::{self, Number};
+use esker_format::value::name::{is_called, plain};
 use esker_format::{Error, LogicalType, PropertyType, Result};
 use esker_graph::{Message, Setting, message};
 
@@ -74,17 +75,17 @@ pub(super) fn choose(
 ) -> Result<ChosenProperties> {
     refuse_ends(title, options)?;
     add_declared(title, &mut found, may_come, options)?;
-    let listed: Option<Vec<&str>> = match &options.properties {
+    let listed: Option<Vec<String>> = match &options.properties {
         PickProperties::None | PickProperties::All => None,
-        PickProperties::Columns(names) => Some(names.iter().map(|name| split_type(name).0).collect()),
+        PickProperties::Columns(names) => Some(names.iter().map(|name| plain(split_type(name).0)).collect()),
     };
     let declared = |name: &str| options.schema.iter().find(|one| one.name == name);
-    let named = |pick: &Pick, name: &str| matches!(pick, Pick::Column(picked) if picked == name);
+    let named = |pick: &Pick, name: &str| matches!(pick, Pick::Column(picked) if is_called(name, picked));
     let mut chosen = ChosenProperties { rejected: options.rejected, ..ChosenProperties::default() };
     let is_weight_said = found.iter().any(|attribute| attribute.is_weight);
     for EdgeAttribute { name, shown, default, is_weight } in found {
         let is_called_weight = is_weight || (!is_weight_said && name.eq_ignore_ascii_case("weight"));
-        let is_listed = listed.as_ref().is_some_and(|listed| listed.contains(&name.as_str()));
+        let is_listed = listed.as_ref().is_some_and(|listed| listed.contains(&name));
         let is_asked_for = is_listed || declared(&name).is_some();
         if options.weight == Pick::Skip && is_called_weight && !is_asked_for {
             refuse_default(&name, options)?;
@@ -182,7 +183,7 @@ fn add_declared(
         PickProperties::None | PickProperties::All => &[],
     };
     let picked = [&options.weight, &options.time].into_iter().filter_map(|pick| match pick {
-        Pick::Column(name) => Some((name.as_str(), Some(Shown::Numbers), "")),
+        Pick::Column(name) => Some((plain(name), Some(Shown::Numbers), "")),
         Pick::Auto | Pick::Skip => None,
     });
     let of_listed = listed.iter().map(|name| {
@@ -192,16 +193,16 @@ fn add_declared(
             Suffix::Number => Some(Shown::Numbers),
             Suffix::Type(own) => Some(of_type(own)),
         };
-        (name, shown, "")
+        (plain(name), shown, "")
     });
     let of_schema = options
         .schema
         .iter()
-        .map(|declared| (declared.name.as_str(), Some(of_type(declared.property_type.clone())), ""));
+        .map(|declared| (declared.name.clone(), Some(of_type(declared.property_type.clone())), ""));
     let of_defaults = options.defaults.iter().map(|given| {
         let sniffed = sniff_type(std::iter::once(given.value.as_bytes()));
         let shown = if sniffed.logical.is_number() { Shown::Numbers } else { of_type(sniffed) };
-        (given.name.as_str(), Some(shown), "default ")
+        (given.name.clone(), Some(shown), "default ")
     });
     for (name, shown, what) in of_schema.chain(of_listed).chain(of_defaults).chain(picked).collect::<Vec<_>>()
     {
@@ -215,7 +216,7 @@ fn add_declared(
                 "the edges of the {title} have no attribute for the {what}property {name:?}; they have {known}"
             )));
         };
-        found.push(EdgeAttribute { name: name.to_owned(), shown, default: None, is_weight: false });
+        found.push(EdgeAttribute { name, shown, default: None, is_weight: false });
     }
     Ok(())
 }
@@ -259,7 +260,7 @@ fn stated(name: &str, options: &ReadOptions) -> Option<Shown> {
         options.schema.iter().find(|one| one.name == name).map(|one| of_type(one.property_type.clone()));
     let of_list = || match &options.properties {
         PickProperties::Columns(names) => {
-            let suffixes = names.iter().map(|one| split_type(one)).filter(|(own, _)| *own == name);
+            let suffixes = names.iter().map(|one| split_type(one)).filter(|(own, _)| is_called(name, own));
             suffixes.map(|(_, suffix)| suffix).find_map(|suffix| match suffix {
                 Suffix::None => None,
                 Suffix::Number => Some(Shown::Numbers),

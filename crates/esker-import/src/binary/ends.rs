@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use esker_format::value::name::place_of_name;
 use esker_format::{Error, LogicalType, PropertyType, Result};
 
 use super::holds::Holds;
@@ -104,12 +105,14 @@ fn samples<'n>(names: &'n [(String, Holds)], types: &[Option<PropertyType>]) -> 
     samples.collect()
 }
 
-/// A column by its exact name, its name in other letters, or its number from 1.
+/// A column by its exact name, which may stand in double quotes, its name in other letters, or its number
+/// from 1.
 pub(super) fn find(path: &Arc<PathBuf>, names: &[(String, Holds)], name: &str) -> Result<usize> {
     let exact = names.iter().position(|(n, _)| n == name);
     let alike = || names.iter().position(|(n, _)| n.eq_ignore_ascii_case(name));
     let numbered = || name.parse::<usize>().ok().filter(|i| (1..=names.len()).contains(i)).map(|i| i - 1);
-    let index = exact.or_else(alike).or_else(numbered).ok_or_else(|| {
+    let quoted = || place_of_name(name, names.iter().map(|(n, _)| n.as_str()));
+    let index = exact.or_else(quoted).or_else(alike).or_else(numbered).ok_or_else(|| {
         let (path, columns) = (path.display(), list(names));
         Error::usage(format!("{path}: there is no column {name:?}; the columns are {columns}"))
     })?;

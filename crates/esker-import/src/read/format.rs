@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::str::FromStr;
 
 use esker_format::notation::Notation;
+use esker_format::value::name::{plain, quoted_start, split_name};
 use esker_format::{PropertyType, Result, TableRecord};
 use esker_graph::Cancel;
 
@@ -167,7 +168,7 @@ impl FromStr for Declaration {
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         let (name, property_type) = split_last_colon(text)
             .ok_or_else(|| format!("{text:?} has no name and type; write NAME:TYPE, as in since:date"))?;
-        Ok(Self { name: name.to_owned(), property_type: property_type.parse()? })
+        Ok(Self { name: plain(name), property_type: property_type.parse()? })
     }
 }
 
@@ -195,11 +196,9 @@ impl FromStr for DefaultValue {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
-        match text.split_once('=') {
-            Some((name, value)) if !name.is_empty() => {
-                Ok(Self { name: name.to_owned(), value: value.to_owned() })
-            }
-            _ => Err(format!("{text:?} has no name and value; write NAME=VALUE, as in weight=1")),
+        match split_name(text, '=') {
+            Some((name, value)) => Ok(Self { name, value: value.to_owned() }),
+            None => Err(format!("{text:?} has no name and value; write NAME=VALUE, as in weight=1")),
         }
     }
 }
@@ -210,19 +209,29 @@ impl FromStr for DefaultValue {
 /// Why `text` is no such list.
 pub fn parse_schema(text: &str) -> std::result::Result<Vec<Declaration>, String> {
     let (mut depth, mut from, mut found) = (0, 0, Vec::new());
+    let mut name_end = end_of_quoted(text, 0);
     for (at, c) in text.char_indices().chain([(text.len(), ',')]) {
         match c {
+            // A name in quotes may have commas and brackets.
+            _ if at < name_end => {}
             '[' => depth += 1,
             ']' => depth -= 1,
             // The comma of `timestamp[us, UTC]` does not separate.
             ',' if depth <= 0 || at == text.len() => {
                 found.push(text[from..at].trim().parse()?);
                 from = at + 1;
+                name_end = end_of_quoted(text, from);
             }
             _ => {}
         }
     }
     Ok(found)
+}
+
+/// The end of the name in quotes that begins behind blanks at a place; the place if none does.
+fn end_of_quoted(text: &str, from: usize) -> usize {
+    let behind = text.get(from..).unwrap_or_default().trim_start();
+    quoted_start(behind).map_or(from, |(_, after)| text.len() - after.len())
 }
 
 /// What ids are to be taken for.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use esker_format::notation::ColumnNotation;
+use esker_format::value::name::place_of_name;
 use esker_format::{Error, PropertyType};
 use esker_graph::{Message, message};
 
@@ -79,10 +80,10 @@ pub(super) fn name_of(shape: &TableShape, column: usize, otherwise: &str) -> Str
     }
 }
 
-/// The column with this name, or with this number from 1.
+/// The column with this name, which may stand in double quotes, or with this number from 1.
 pub(super) fn find(shape: &TableShape, name: &str) -> Result<usize, Unfit> {
     let header = shape.header.as_deref().unwrap_or_default();
-    if let Some(column) = header.iter().position(|column| column == name) {
+    if let Some(column) = place_of_name(name, header.iter().map(String::as_str)) {
         return Ok(column);
     }
     let reason = match name.parse::<usize>() {

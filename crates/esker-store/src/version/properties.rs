@@ -1,5 +1,6 @@
 //! The properties of the edges and vertices of a version.
 
+use esker_format::value::name::place_of_name;
 use esker_format::{Error, Owner, PropertyRecord, Result};
 use esker_layers::property::{Dictionary, PropertyValue, VertexProperty};
 
@@ -11,12 +12,12 @@ impl Version {
         self.manifest().properties.iter().filter(|property| property.owner == Owner::Edges)
     }
 
-    /// The edge property of a name.
+    /// The edge property of a name, which may stand in double quotes, as in conditions.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is none; the message lists those that there are.
+    /// [`Error::Usage`] if there is none; the message lists those that there are.
     pub fn edge_property(&self, name: &str) -> Result<&PropertyRecord> {
-        self.edge_properties().find(|property| property.name == name).ok_or_else(|| {
+        called(self.edge_properties(), name).ok_or_else(|| {
             let names: Vec<_> = self.edge_properties().map(|property| property.name.as_str()).collect();
             let known = if names.is_empty() {
                 "they have none".to_owned()
@@ -64,7 +65,7 @@ impl Version {
 
     /// The edge property that holds times.
     pub(crate) fn time_property(&self, name: &str) -> Result<&PropertyRecord> {
-        if let Some(found) = self.time_properties().find(|one| one.name == name) {
+        if let Some(found) = called(self.time_properties(), name) {
             return Ok(found);
         }
         let found = self.edge_property(name)?;
@@ -81,12 +82,12 @@ impl Version {
         self.manifest().properties.iter().filter(|property| property.owner == Owner::Vertices)
     }
 
-    /// The vertex property of a name, at this version.
+    /// The vertex property of a name, which may stand in double quotes, at this version.
     ///
     /// # Errors
     /// [`Error::Usage`] if there is none; the message lists those that there are.
     pub fn vertex_property(&self, name: &str) -> Result<VertexProperty> {
-        let found = self.vertex_properties().find(|property| property.name == name);
+        let found = called(self.vertex_properties(), name);
         let record = found.cloned().ok_or_else(|| {
             let names: Vec<_> = self.vertex_properties().map(|property| property.name.as_str()).collect();
             let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
@@ -103,4 +104,13 @@ impl Version {
     pub fn dictionary(&self, property: u32) -> Option<&Dictionary> {
         self.dictionaries().get(property as usize)?.as_ref()
     }
+}
+
+/// The property that a name means.
+fn called<'p>(
+    properties: impl Iterator<Item = &'p PropertyRecord>,
+    name: &str,
+) -> Option<&'p PropertyRecord> {
+    let all: Vec<_> = properties.collect();
+    place_of_name(name, all.iter().map(|property| property.name.as_str())).map(|place| all[place])
 }

@@ -5,6 +5,7 @@ use esker_graph::{Assignment, Message, Operation, Setting, message};
 use esker_import::read::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
 use esker_import::read::known_vertices::KnownVertices;
 use esker_import::read::source::{EdgeBatch, Reader, Rejected, Schema, WideInteger, id_at as external_id};
+use esker_store::format::value::name::{is_called, plain};
 use esker_store::format::{Duplicates, PropertyRecord};
 use esker_store::ids::ExternalId;
 use esker_store::{Error, Result};
@@ -124,15 +125,16 @@ pub(super) fn refuse_vertices(schema: &Schema, purpose: Purpose) -> Result<()> {
 /// name.
 fn wanted_properties(target: &Target, given: &ReadOptions, purpose: Purpose) -> Vec<PropertyRecord> {
     let named = |property: &PropertyRecord| {
-        let is_called = |column: &String| esker_import::read::format::without_type(column) == property.name;
+        let is_named =
+            |column: &String| is_called(&property.name, esker_import::read::format::without_type(column));
         let by_name = match &given.properties {
             PickProperties::None => false,
             PickProperties::All => true,
-            PickProperties::Columns(columns) => columns.iter().any(is_called),
+            PickProperties::Columns(columns) => columns.iter().any(is_named),
         };
         by_name
             || (property.weight && matches!(given.weight, Pick::Column(_)))
-            || matches!(&given.time, Pick::Column(column) if is_called(column))
+            || matches!(&given.time, Pick::Column(column) if is_named(column))
     };
     match purpose {
         Purpose::Add => target.given_properties().cloned().collect(),
@@ -175,7 +177,7 @@ fn refuse_unknown(target: &Target, given: &ReadOptions, purpose: Purpose) -> Res
     {
         unknown.push(Setting::Weight.to_name(column));
     }
-    let known = |name: &str| target.edge_properties.iter().any(|property| property.name == name);
+    let known = |name: &str| target.edge_properties.iter().any(|property| is_called(&property.name, name));
     let without_type = |name: &str| esker_import::read::format::without_type(name).to_owned();
     if let Pick::Column(column) = &given.time
         && !known(column)
@@ -184,7 +186,7 @@ fn refuse_unknown(target: &Target, given: &ReadOptions, purpose: Purpose) -> Res
     }
     if let (Purpose::Add, PickProperties::Columns(columns)) = (purpose, &given.properties) {
         let mut named = columns.iter().map(|column| without_type(column));
-        if let Some(name) = named.find(|name| target.gives_ids_as(name)) {
+        if let Some(name) = named.find(|name| target.gives_ids_as(&plain(name))) {
             let named = Setting::Property.to_name(name);
             return Err(Error::usage(message![named, ": the database gives edges their ids; leave it out"]));
         }

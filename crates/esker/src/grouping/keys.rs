@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use esker_graph::{Bitmap, Reservation, Run, VertexId, vertex};
+use esker_store::format::value::name::unquoted;
 use esker_store::format::{ElementType, PropertyRecord};
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
@@ -73,12 +74,6 @@ pub fn keys_of(text: &str) -> Result<Vec<GroupKey>> {
         part => Ok(part.into()),
     };
     parts.iter().map(key).collect()
-}
-
-/// A name without the quotes around it.
-fn unquoted(name: &str) -> Option<String> {
-    let inside = name.strip_prefix('"')?.strip_suffix('"')?;
-    Some(inside.replace("\"\"", "\""))
 }
 
 impl From<&str> for GroupKey {

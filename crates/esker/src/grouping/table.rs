@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use esker_graph::{Reservation, Run};
 use esker_store::Version;
+use esker_store::format::value::name::unquoted;
 use serde_json::Value;
 
 use super::groups::Groups;
@@ -95,12 +96,18 @@ fn beside(taken: &[String], names: impl Iterator<Item = String>) -> Vec<String> 
     told
 }
 
-/// The place of a column among names.
+/// The place of a column among names. One in double quotes is a property, whose column is called
+/// `property.NAME` beside another of its name.
 ///
 /// # Errors
 /// [`Error::Usage`] that names those there are.
 pub(crate) fn place_of(column: &str, columns: &[String]) -> Result<usize> {
-    columns.iter().position(|own| own == column).ok_or_else(|| {
+    let place = |name: &str| columns.iter().position(|own| own == name);
+    let property = || {
+        let name = unquoted(column)?;
+        place(&format!("property.{name}")).or_else(|| place(&name))
+    };
+    place(column).or_else(property).ok_or_else(|| {
         Error::usage(format!("there is no column {column:?} to sort by: there are {}", columns.join(", ")))
     })
 }
