@@ -61,8 +61,8 @@ pub use install::{import_files, import_inputs};
 pub use options::{Duplicates, ImportOptions, ImportReport};
 pub use read::format::{Format, Pick, PickProperties, ReadOptions};
 pub use read::input::Input;
+pub use text::listed::{IdLines, PairLines, ids_of_lines, pairs_of_lines};
 pub use text::rows;
-pub use text::vertices::{IdLines, ids_of_lines};
 
 /// The example of README.md, run with the documentation tests.
 #[cfg(doctest)]

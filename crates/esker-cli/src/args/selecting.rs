@@ -8,7 +8,7 @@ use clap::Args;
 use esker::graph::Run;
 use esker::import::read::format::ReadOptions;
 use esker::import::read::input::expand;
-use esker::import::{IdLines, Input, ids_of_lines};
+use esker::import::{IdLines, Input, PairLines, ids_of_lines, pairs_of_lines};
 use esker::selection::{Condition, Conditions, check_kinds, notes};
 use esker::session::check_all_vertices;
 use esker::store::{self, Version, View};
@@ -203,4 +203,29 @@ pub(crate) fn lists_of(file: &str) -> Result<Vec<IdList>, store::Error> {
         Ok(IdList { path: input.path(), lines: ids_of_lines(input, &ReadOptions::default())? })
     };
     inputs.iter().map(list).collect()
+}
+
+/// The pairs of ids of a file, or of all files of a pattern. A first line such as `from,to` is a pair where
+/// both are vertices; which it is is told.
+pub(crate) fn pairs_of(
+    file: &str,
+    is_vertex: impl Fn(&str) -> bool,
+) -> Result<Vec<[String; 2]>, store::Error> {
+    let mut pairs = Vec::new();
+    for input in &expand(&[file], interrupt::token())? {
+        let PairLines { pairs: behind, header } = pairs_of_lines(input, &ReadOptions::default())?;
+        if let Some(header) = header {
+            let is_pair = header.iter().all(|id| is_vertex(id));
+            let what = if is_pair { "are vertices" } else { "name the columns" };
+            let [from, to] = &header;
+            let path = input.path();
+            text::remark(&format!(
+                "Reading {}: {from:?} and {to:?} of the first line {what}",
+                path.display()
+            ));
+            pairs.extend(is_pair.then_some(header));
+        }
+        pairs.extend(behind);
+    }
+    Ok(pairs)
 }

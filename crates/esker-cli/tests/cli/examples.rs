@@ -108,6 +108,7 @@ fn world() -> Place {
     place.file("changes.txt", "+ alice carol weight=1\n");
     place.file("closed-accounts.txt", "dave\n");
     place.file("people.csv", "id,age\nalice,40\n");
+    place.file("pairs.csv", "from,to\nalice,dave\n");
     shell(&place, "mkdir -p .local/share/bash-completion/completions");
     place.ok("import plain.csv web.esker");
     place.ok("import friends.csv friends.esker");

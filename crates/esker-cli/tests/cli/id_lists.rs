@@ -233,3 +233,73 @@ fn vertices_are_found_by_the_beginning_of_their_ids() {
         place.fails(2, line, words);
     }
 }
+
+#[test]
+fn paths_of_pairs_in_a_file_are_those_of_one_pair_each() {
+    let place = Place::new();
+    place.file("e.csv", "source,target,cost\na,b,1\nb,c,2\na,c,9\nc,d,1\nx,y,1\nfrom,to,1\n");
+    place.ok("import e.csv e.esker --weight cost -q");
+    let pairs = [["a", "c"], ["a", "d"], ["x", "y"], ["d", "d"], ["a", "c"]];
+    let file = |separator: &str, first: &str| {
+        let lines = pairs.iter().map(|pair| pair.join(separator) + "\n");
+        first.to_owned() + &lines.collect::<String>()
+    };
+    place.file("tabs.txt", &file("\t", ""));
+    place.file("commas.csv", &file(",", "sender,receiver\n"));
+    place.file("blanks.txt", &file(" ", "# pairs\n\n"));
+    gzip(&place, "commas.csv");
+    for options in [
+        "",
+        "--weight cost",
+        "--count 2",
+        "--weight cost --count 3 --max-steps 2 --as-undirected",
+        "--avoid b",
+    ] {
+        let mut expected = String::new();
+        for [from, to] in pairs {
+            let alone = place.ok(&format!("path e.esker {from} {to} {options} --format csv -q"));
+            if expected.is_empty() {
+                expected = format!("from,to,{}\n", alone.lines().next().unwrap());
+            }
+            alone.lines().skip(1).for_each(|row| expected += &format!("{from},{to},{row}\n"));
+        }
+        let line = format!("path e.esker {options} --format csv -q");
+        for list in ["tabs.txt", "commas.csv", "blanks.txt", "commas.csv.gz"] {
+            assert_eq!(place.ok(&format!("{line} --ids-from {list}")), expected, "{options} {list}");
+        }
+        assert_eq!(fed(&place, &format!("{line} --ids-from -"), &file(" ", "")), expected, "{options}");
+        place.file(
+            "rest.txt",
+            &file(" ", "").lines().skip(1).map(|row| format!("{row}\n")).collect::<String>(),
+        );
+        let given = place.ok(&format!("path e.esker a c --ids-from rest.txt {options} --format csv -q"));
+        assert_eq!(given, expected, "{options}");
+    }
+    // What names columns is a pair where both are vertices.
+    place.file("named.csv", "from,to\na,b\n");
+    let output = place.run("path e.esker --ids-from named.csv --format csv");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("\"from\" and \"to\" of the first line are vertices"), "{said}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 5);
+    place.file("none.csv", "");
+    assert_eq!(place.ok("path e.esker --ids-from none.csv --format csv"), "from,to,vertex,steps\n");
+    // A pair without a path has no rows, and is told.
+    place.file("mixed.txt", "a x\na b\nd a\n");
+    let output = place.run("path e.esker --ids-from mixed.txt --format csv");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("no path leads from \"a\" to \"x\", nor between 1 other pair"), "{said}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "from,to,vertex,steps\na,b,a,0\na,b,b,1\n");
+    place.file("one.txt", "a\n");
+    place.file("unknown.txt", "a b\na q\n");
+    for (code, line, words) in [
+        (1, "path e.esker --ids-from one.txt", "one.txt:1: a line has the ids of two vertices"),
+        (1, "path e.esker --ids-from unknown.txt", "no vertex has the id \"q\""),
+        (1, "path e.esker --ids-from no.txt", "no.txt"),
+        (2, "path e.esker", "FROM"),
+        (2, "path e.esker a", "TO"),
+        (2, "path e.esker a --ids-from mixed.txt", "has to end at a vertex"),
+    ] {
+        place.fails(code, line, words);
+    }
+}

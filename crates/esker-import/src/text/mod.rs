@@ -24,6 +24,7 @@ mod words;
 pub mod rows;
 mod adjacency;
 pub(crate) mod vertices;
+pub(crate) mod listed;
 pub(crate) mod named;
 mod graphalytics;
 

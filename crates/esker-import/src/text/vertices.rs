@@ -227,7 +227,11 @@ pub(super) fn one_id_a_line(options: &ReadOptions) -> Dialect {
 
 /// The header of a file of vertices, if its first line has a usual name for the column: where the next line
 /// begins, and the name.
-fn header_line(content: &[u8], dialect: &Dialect, options: &ReadOptions) -> Option<(usize, String)> {
+pub(super) fn header_line(
+    content: &[u8],
+    dialect: &Dialect,
+    options: &ReadOptions,
+) -> Option<(usize, String)> {
     let (mut at, mut fields) = (0, Vec::new());
     while at < content.len() && options.header != Some(false) {
         if let Some(line) = take_id_line(content, &mut at, dialect, &mut fields) {
@@ -236,53 +240,6 @@ fn header_line(content: &[u8], dialect: &Dialect, options: &ReadOptions) -> Opti
         }
     }
     None
-}
-
-/// The ids that a file names.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct IdLines {
-    /// They, in the order of the lines.
-    pub ids: Vec<String>,
-    /// The first line, if it has a usual name for the column of ids, and is none.
-    pub header: Option<String>,
-}
-
-/// Reads the ids of a file that has one a line, as files of vertices are read. Memory: the file, and the ids.
-///
-/// # Errors
-/// If the file cannot be read or is no text; [`Error::Input`] for a line that is no id.
-pub fn ids_of_lines(input: &Input, options: &ReadOptions) -> Result<IdLines> {
-    const STEP_BYTES: usize = 1 << 16;
-    let (mut stream, path) = (input.open()?, input.path());
-    let mut bytes = Vec::new();
-    loop {
-        let start = bytes.len();
-        bytes.resize(start + STEP_BYTES, 0);
-        let filled = stream.fill(&mut bytes, start)?;
-        bytes.truncate(filled);
-        if filled < start + STEP_BYTES {
-            break;
-        }
-    }
-    bytes.push(b'\n');
-    let content = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    let failed = |line, text: &[u8], reason: Message| super::blocks::input_error(&path, line, text, reason);
-    check_encoding(content).map_err(|reason| failed(None, b"", reason.into()))?;
-    let dialect = one_id_a_line(options);
-    let (mut at, header) = match header_line(content, &dialect, options) {
-        Some((end, name)) => (end, Some(name)),
-        None => (0, None),
-    };
-    let (mut ids, mut fields) = (Vec::new(), Vec::new());
-    while at < content.len() {
-        let Some(IdLine { start, text, id }) = take_id_line(content, &mut at, &dialect, &mut fields) else {
-            continue;
-        };
-        let id = id.and_then(|id| String::from_utf8(id.into_owned()).map_err(|_| "the id is not UTF-8"));
-        let line = || Some(count_lines(&content[..start]) + 1);
-        ids.push(id.map_err(|reason| failed(line(), text.trim_ascii(), reason.into()))?);
-    }
-    Ok(IdLines { ids, header })
 }
 
 /// A line of a file of vertices that is neither empty nor a comment.
