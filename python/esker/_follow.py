@@ -112,7 +112,7 @@ class Follow:
         """Yields the alerts that ``alert`` and ``alert_new`` raise, first those of the first answer unless a version came since, and then of each
         version as it comes. Each is yielded once.
 
-        An alert is a dictionary as the line of ``esker follow --alert``: ``alert`` is ``"condition"`` or ``"new"``; then come the columns of the row,
+        An alert is a dictionary as the line of ``esker follow --alert``: ``alert`` is ``"condition"``, ``"new"`` or ``"both"``; then come the columns of the row,
         such as ``vertex`` and ``rank``, or ``component`` and ``vertices``; ``before``, a dictionary of the values that it had, or ``None``; the
         ``version``; and ``until``, the last time of the window, if there is one.
         """

@@ -20,7 +20,7 @@ pub(crate) struct AlertArgs {
     #[arg(long, value_name = "CONDITION")]
     alert: Option<Condition>,
     /// Raise an alert for each row that was not in the answer before, or had no value; those of the first
-    /// answer are not new
+    /// answer are not new. With --alert, "alert" says what raised it: "condition", "new" or "both"
     #[arg(long)]
     alert_new: bool,
     /// A value that moved by less than this since it was told last has not changed

@@ -104,6 +104,12 @@ const CASES: [Case; 5] = [
     },
 ];
 
+/// Why an alert was raised.
+fn reason_of(alert: &Value) -> &'static str {
+    let reasons = ["condition", "new", "both"];
+    reasons.into_iter().find(|reason| alert["alert"] == *reason).unwrap()
+}
+
 impl Case {
     /// The alerts of versions: the version, the row and the reason.
     fn expected(&self, place: &Place, from: u64, to: u64) -> BTreeSet<(u64, String, &'static str)> {
@@ -119,11 +125,15 @@ impl Case {
                     continue;
                 }
                 let met_before = had.is_some_and(|had| (self.is_met)(id, number(had)));
-                if (self.is_met)(id, number(value)) && !met_before {
-                    expected.insert((version, id.clone(), "condition"));
-                } else if self.tells_new && version > from && had.is_none() && value.is_some() {
-                    expected.insert((version, id.clone(), "new"));
-                }
+                let begins = (self.is_met)(id, number(value)) && !met_before;
+                let is_new = self.tells_new && version > from && had.is_none() && value.is_some();
+                let reason = match (begins, is_new) {
+                    (true, true) => "both",
+                    (true, false) => "condition",
+                    (false, true) => "new",
+                    (false, false) => continue,
+                };
+                expected.insert((version, id.clone(), reason));
             }
             before = now;
         }
@@ -139,7 +149,7 @@ impl Case {
         let alerts = alerts.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         alerts
             .map(|alert| {
-                let reason = if alert["alert"] == "new" { "new" } else { "condition" };
+                let reason = reason_of(&alert);
                 (alert["version"].as_u64().unwrap(), alert[key].as_str().unwrap().to_owned(), reason)
             })
             .collect()
@@ -322,11 +332,14 @@ fn windows_raise_alerts_as_they_end() {
         for vertex in now.keys() {
             let had = before.as_ref().and_then(|before| degree(before, vertex));
             let is_met = |degree: Option<u64>| degree.is_some_and(|degree| degree > 4);
-            if is_met(degree(&now, vertex)) && !is_met(had) {
-                expected.push((until.clone(), vertex.clone(), "condition"));
-            } else if before.is_some() && had.is_none() {
-                expected.push((until.clone(), vertex.clone(), "new"));
-            }
+            let begins = is_met(degree(&now, vertex)) && !is_met(had);
+            let reason = match (begins, before.is_some() && had.is_none()) {
+                (true, true) => "both",
+                (true, false) => "condition",
+                (false, true) => "new",
+                (false, false) => continue,
+            };
+            expected.push((until.clone(), vertex.clone(), reason));
         }
         before = Some(now);
     }
@@ -343,7 +356,7 @@ fn windows_raise_alerts_as_they_end() {
         .map(|line| {
             let alert: Value = serde_json::from_str(line).unwrap();
             let text = |name: &str| alert[name].as_str().unwrap().to_owned();
-            (text("until"), text("vertex"), if text("alert") == "new" { "new" } else { "condition" })
+            (text("until"), text("vertex"), reason_of(&alert))
         })
         .collect();
     raised.sort();

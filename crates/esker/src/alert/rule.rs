@@ -35,6 +35,8 @@ pub enum AlertReason {
     Condition,
     /// The row was not in the answer before.
     New,
+    /// Both: a row that was not there before meets the condition.
+    Both,
 }
 
 /// A row that begins to meet the condition of a rule, or is new.
@@ -49,7 +51,7 @@ pub struct Alert {
 }
 
 impl Alert {
-    /// The alert as an object: `alert` is `condition` or `new`, then come the columns of the row, and
+    /// The alert as an object: `alert` is `condition`, `new` or `both`, then come the columns of the row, and
     /// `before`, an object of what they held or null.
     pub fn to_json(&self) -> Map<String, Value> {
         let named = |cells: &[(&'static str, Value)]| -> Map<String, Value> {
@@ -59,6 +61,7 @@ impl Alert {
         let reason = match self.reason {
             AlertReason::Condition => "condition",
             AlertReason::New => "new",
+            AlertReason::Both => "both",
         };
         object.insert("alert".to_owned(), json!(reason));
         let before = (!self.before.is_empty()).then(|| Value::Object(named(&self.before)));
@@ -108,12 +111,12 @@ impl RowRule {
         let row = with(now?);
         let meets = |row: &[Value]| self.test.as_ref().is_some_and(|test| test.is_met(row));
         let is_new = before.is_none() && now.is_some_and(has_value);
-        let reason = if meets(&row) && !before.is_some_and(|before| meets(&with(before))) {
-            AlertReason::Condition
-        } else if is_new && self.new_rows && tells_new {
-            AlertReason::New
-        } else {
-            return None;
+        let begins = meets(&row) && !before.is_some_and(|before| meets(&with(before)));
+        let reason = match (begins, is_new && self.new_rows && tells_new) {
+            (true, true) => AlertReason::Both,
+            (true, false) => AlertReason::Condition,
+            (false, true) => AlertReason::New,
+            (false, false) => return None,
         };
         let names = || self.columns.columns.iter().map(|column| column.name);
         let before = before.unwrap_or_default().iter().cloned();
