@@ -149,15 +149,17 @@ class Batch:
         """Creates the database, if it is new, from the first edges, or from vertices."""
         if self._database._native is not None:
             return
-        edges = self._first or _columns.no_edges()
+        edges, table, taken = self._first or _columns.no_edges(), None, 0
         if edges.vertices is None and self._vertices and edges.num_vertices is None:
-            edges = edges._replace(vertices=self._vertices[0][0])
-            if not self._vertices[0][1]:
-                del self._vertices[0]
+            ids, values = self._vertices[0]
+            edges = edges._replace(vertices=ids)
+            table = _columns.as_vertex_table(ids, values) if values else None
+            taken = 1
         created_with = self._database._new
         with _progress.listening((self._database._new or {}).get("progress"), "import") as callback:
-            self.report = self._database._create(edges, self._message, callback, self._duplicates, self._event_time)
+            self.report = self._database._create(edges, self._message, callback, self._duplicates, self._event_time, table)
         self.version, self._first, self._created_with = 1, None, created_with
+        del self._vertices[:taken]
 
     @overload
     def add_edges(self, edges: Any, /, *, weight: str | Literal[False] | None = None) -> Batch: ...
@@ -293,7 +295,8 @@ class Batch:
                     f"columns must have the same length: ids has {counted(len(ids), 'element')}, {name} has {len(column)}"
                 )
         self._vertices.append((ids, values))
-        if not self._is_first:
+        # The vertices of a new database come in with its first edges, as one version.
+        if self._native is not None or self._database._native is not None:
             self._changes()
         return self
 

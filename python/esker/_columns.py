@@ -10,7 +10,7 @@ from typing import Any, Mapping, NamedTuple
 
 from ._counted import counted
 from ._errors import EskerWarning, InvalidError, MistypedError
-from ._esker import Column, columns_of_tuples, keys_of_dictionaries, read_edges, read_tuples
+from ._esker import Column, VertexTable, columns_of_tuples, keys_of_dictionaries, read_edges, read_tuples, vertex_table
 from ._naming import roles
 
 #: Number of tuples that are freed at once.
@@ -569,11 +569,27 @@ def of_vertices(data: Any, what: str) -> tuple[Column, dict[str, Column | Vector
     return ids, values
 
 
+def table_of_vertices(data: Any, what: str) -> VertexTable:
+    """A table of vertices, as the import reads it beside edges."""
+    return as_vertex_table(*of_vertices(data, what))
+
+
+def as_vertex_table(ids: Column, values: Mapping[str, Column | Vectors]) -> VertexTable:
+    """The ids of vertices and the values of their properties as a table."""
+    named = [(name, one.numbers, one.length) if isinstance(one, Vectors) else (name, one, None) for name, one in values.items()]
+    return vertex_table(ids, named)
+
+
 def _of_vertex(values: Any, name: str, count: int) -> list[Column | Vectors]:
     """The column of a table of vertices as a property: lists of numbers are vectors. None, with a warning, if it holds records or the like."""
     kind = str(getattr(values, "type", None) or getattr(values, "dtype", "")).lower()
     if type(values).__module__.startswith("polars") and kind.startswith(("list(", "array(")):
         values = values.to_arrow()
+        kind = str(values.type)
+    if type(values).__module__.startswith("pandas") and "list<" in kind:
+        import pyarrow
+
+        values = pyarrow.array(values)
         kind = str(values.type)
     if kind.startswith(("list<", "large_list<", "fixed_size_list<")):
         single = str(values.type.value_type) in ("float", "halffloat")

@@ -879,7 +879,7 @@ class Database:
         delimiter: str | None = None,
         header: bool | None = None,
         quotes: bool | None = None,
-        vertices: Path | int | None = None,
+        vertices: Any = None,
         both_ends: bool = False,
         directed: bool | None = None,
         in_edges: bool = True,
@@ -920,7 +920,9 @@ class Database:
             delimiter: The character between columns of a CSV.
             header: Whether the first line of a CSV contains the column names.
             quotes: Whether ``"`` quotes fields.
-            vertices: A file of vertex ids, one per line, for vertices without edges; or a number n: the vertices are 0 to n - 1.
+            vertices: Vertices, which need not have edges, and their properties, in the same commit: a file of ids, one per line, or a
+                table in a file; a table of pandas, Polars, Arrow or DuckDB, or columns by name, as for :meth:`Batch.set_vertices`, where
+                the last row of a vertex holds; or a number n: the vertices are 0 to n - 1.
             both_ends: Whether the files have each undirected edge twice, in both directions, as ``export(..., both_ends=True)`` writes it.
             directed: Whether edges are directed; by default as the format says, else directed.
             in_edges: Whether to store lists of in-edges.
@@ -970,7 +972,7 @@ class Database:
             raise InvalidError("both_ends has no effect on directed edges: each row is an edge of its own; leave it out")
         count = new.get("num_vertices")
         if count is not None and vertices is not None:
-            raise InvalidError(f"the database was created with num_vertices={count}; leave out vertices={vertices!r}, or num_vertices")
+            raise InvalidError(f"the database was created with num_vertices={count}; leave out vertices={vertices!r:.60}, or num_vertices")
         vertices = count if vertices is None else vertices
         kind = kind or new.get("kind")
         schema = {**(new.get("schema") or {}), **({} if kind is None else {kind: "text"}), **dict(schema_items(schema))}
@@ -1041,7 +1043,7 @@ class Database:
         delimiter: str | None = None,
         header: bool | None = None,
         quotes: bool | None = None,
-        vertices: Path | int | None = None,
+        vertices: Any = None,
         both_ends: bool = False,
         null: str | Iterable[str] | None = None,
         default: Mapping[str, Any] | None = None,
@@ -1076,7 +1078,8 @@ class Database:
             delimiter: The character between columns of a CSV.
             header: Whether the first line of a CSV contains the column names.
             quotes: Whether ``"`` quotes fields.
-            vertices: A file of vertices, which need not have edges, and of their properties; or a number n: the vertices are 0 to n - 1.
+            vertices: Vertices, which need not have edges, and their properties: a file, a table as for :meth:`import_`, or, beside files, a
+                number n: the vertices are 0 to n - 1.
             both_ends: Whether the files have each undirected edge twice.
             null: Words that stand for no value.
             default: Values of properties by name for edges that have none.
@@ -1144,8 +1147,9 @@ class Database:
         progress: Any = None,
         duplicates: Duplicates | None = None,
         event_time: str | None = None,
+        table: _columns.VertexTable | None = None,
     ) -> ImportReport:
-        """Creates the database from its first edges."""
+        """Creates the database from its first edges, and a table of vertices."""
         new = self._new or {}
         directed = new.get("directed")
         if directed is None:
@@ -1182,6 +1186,7 @@ class Database:
             edges.target,
             edges.properties,
             edges.vertices,
+            table,
             edges.weight,
             count,
             schema_items(new.get("schema")),

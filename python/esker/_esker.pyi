@@ -15,6 +15,10 @@ class Column:
     def __len__(self) -> int: ...
     def take(self, positions: Column) -> Column: ...
 
+class VertexTable: ...
+
+def vertex_table(ids: Column, values: list[tuple[str, Column, int | None]]) -> VertexTable: ...
+
 class CancelHandle:
     cancelled: bool
     def cancel(self) -> None: ...
@@ -284,6 +288,7 @@ def sync_columns(
     target: Column,
     properties: list[tuple[str, Column]],
     vertices: Column | None,
+    table: VertexTable | None,
     build: dict[str, Any],
     message: str,
     flags: tuple[bool, bool, bool],
@@ -347,6 +352,7 @@ def import_columns(
     target: Column,
     properties: list[tuple[str, Column]],
     vertices: Column | None,
+    table: VertexTable | None,
     weight: str | None,
     num_vertices: int | None,
     schema: list[tuple[str, str]],

@@ -309,16 +309,12 @@ def from_edges(
         progress=progress,
         kind=kind,
     )
-    values: dict[str, Any] = {}
-    if vertices is not None:
-        if edges.vertices is not None or edges.num_vertices is not None:
-            raise InvalidError(f"a {type(given).__name__} says itself which vertices there are; leave out vertices")
-        ids, values = _columns.of_vertices(vertices, "vertices")
-        edges = edges._replace(vertices=ids)
+    if vertices is not None and (edges.vertices is not None or edges.num_vertices is not None):
+        raise InvalidError(f"a {type(given).__name__} says itself which vertices there are; leave out vertices")
     with database.batch() as batch:
         batch._first = edges
-        if values:
-            batch._change_vertices(ids, values)
+        if vertices is not None:
+            batch._change_vertices(*_columns.of_vertices(vertices, "vertices"))
     return database.graph()
 
 

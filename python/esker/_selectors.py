@@ -6,6 +6,7 @@ import datetime
 import os
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, Union
 
+from ._columns import table_of_vertices
 from ._errors import InvalidError, MistypedError, NotFoundError
 from ._settings import is_moment, moment_text, time_text
 
@@ -44,7 +45,7 @@ def read_settings(
     delimiter: str | None,
     header: bool | None,
     quotes: bool | None,
-    vertices: Path | int | None,
+    vertices: Any,
     schema: Mapping[str, str] | None,
     both_ends: bool = False,
     default: Mapping[str, Any] | None = None,
@@ -76,7 +77,8 @@ def read_settings(
         "delimiter": delimiter,
         "header": header,
         "quotes": quotes,
-        "vertices": None if vertices is None else _vertices_text(vertices),
+        "vertices": _vertices_text(vertices) if names_vertices(vertices) else None,
+        "vertex_table": None if vertices is None or names_vertices(vertices) else table_of_vertices(vertices, "vertices"),
         "both_ends": both_ends,
         "schema": schema_items(schema),
         "default": _default_items(default),
@@ -124,6 +126,11 @@ def schema_items(schema: Mapping[str, str] | None) -> list[tuple[str, str]]:
         if not isinstance(name, str) or not isinstance(kind, str):
             raise MistypedError(f"schema must be types by name, as in {{'since': 'date'}}, but it has {name!r}: {kind!r}")
     return list(schema.items())
+
+
+def names_vertices(vertices: Any) -> bool:
+    """Whether vertices are given as a file or a number, and not as a table."""
+    return isinstance(vertices, (str, bytes, bool, int, os.PathLike))
 
 
 def _vertices_text(vertices: Path | int) -> str:

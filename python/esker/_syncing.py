@@ -12,7 +12,7 @@ from . import _columns, _esker, _progress
 from ._counted import counted
 from ._errors import EskerWarning, InvalidError, MistypedError, NotFoundError
 from ._reports import SyncReport
-from ._selectors import path_text, read_settings
+from ._selectors import names_vertices, path_text, read_settings
 from ._settings import build_settings
 
 if TYPE_CHECKING:
@@ -59,11 +59,15 @@ def synced(
         if files is None:
             if rejects is not None:
                 raise InvalidError("rejects says what becomes of rows of files that cannot be read; leave it out for tables")
+            table = columns.pop("vertices")
+            if table is not None and names_vertices(table):
+                raise InvalidError("vertices is a file or a number, which belongs to files; give a table of vertices beside a table of edges")
             given = [name for name, value in columns.items() if value not in (None, False) and name != "weight"]
             if given:
                 raise InvalidError(f"{given[0]} says how to read files, not tables; leave it out")
             source, target, properties, vertices = _as_columns(database, edges, columns["weight"])
-            text = _esker.sync_columns(native, source, target, properties, vertices, build, message or "sync", chosen)
+            beside = None if table is None else _columns.table_of_vertices(table, "vertices")
+            text = _esker.sync_columns(native, source, target, properties, vertices, beside, build, message or "sync", chosen)
         else:
             for one in files:
                 if one != "-" and not any(sign in one for sign in "*?[") and not os.path.exists(one):

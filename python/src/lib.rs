@@ -76,6 +76,8 @@ mod _esker {
     #[pymodule_export]
     use super::input::rows::{columns_of_tuples, keys_of_dictionaries, read_tuples};
     #[pymodule_export]
+    use super::input::vertex_table::vertex_table;
+    #[pymodule_export]
     use super::listing::{catalogue, vertex_id_bytes};
     #[pymodule_export]
     use super::matrix::csr;
@@ -97,6 +99,8 @@ mod _esker {
     use super::reading::{check_database, export_version};
     #[pymodule_export]
     use super::remembered::{forget_reading, make_ids_texts, remembered};
+    #[pymodule_export]
+    use super::settings::VertexTable;
     #[pymodule_export]
     use super::streaming::{PyEdgeStream, declare_stream, declared_stream, expire, stream_edges};
     #[pymodule_export]

@@ -23,8 +23,11 @@ use crate::database::{Handle, IN_MEMORY, PyDatabase, READING_LOG};
 use crate::failure::PyOutcome;
 use crate::input::column::InputColumn;
 use crate::input::source::{InputColumnReader, InputColumns};
+use crate::input::vertex_table::beside;
 use crate::output::report::import_facts;
-use crate::settings::{BuildSettings, ReadSettings, Settings, declarations, finish_rejects, one_of};
+use crate::settings::{
+    BuildSettings, ReadSettings, Settings, VertexTable, declarations, finish_rejects, one_of,
+};
 use crate::watch::watched;
 
 /// When commits are synced to disk.
@@ -152,6 +155,7 @@ pub(crate) fn import_columns(
     target: &InputColumn,
     properties: Vec<(String, Bound<'_, InputColumn>)>,
     vertices: Option<&InputColumn>,
+    table: Option<&VertexTable>,
     weight: Option<&str>,
     num_vertices: Option<u64>,
     schema: Vec<(String, String)>,
@@ -167,9 +171,14 @@ pub(crate) fn import_columns(
         vertices: vertices.cloned(),
     };
     let reader = InputColumnReader::new(columns, weight, num_vertices, &declarations(schema)?)?;
+    if let (Some(ids), Some(_)) = (vertices, table) {
+        ids.check_ids(reader.has_text_ids())?;
+    }
+    let (reader, warnings) = beside(table, Box::new(reader), false)?;
     let (options, listener) = settings.options()?;
     watched(py, &options.cancel, listener.as_ref(), || {
-        let (report, database) = build(Box::new(reader), path.as_deref(), &options, replace)?;
+        let (mut report, database) = build(reader, path.as_deref(), &options, replace)?;
+        report.warnings.splice(0..0, warnings);
         Ok((import_facts(&report, None, &[], begin.elapsed().as_secs_f64()), database))
     })
 }

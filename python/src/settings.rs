@@ -10,6 +10,7 @@ use esker::MemoryLimit;
 use esker::catalogue::Resources;
 use esker::change::check_message;
 use esker::graph::{Budget, Cancel, Message, Progress, Run, RunOptions, counted};
+use esker::import::Input;
 use esker::import::options::{
     BadLines, Duplicates, ImportOptions, ImportProgress, NumberingOrder, SelfLoops,
 };
@@ -28,6 +29,12 @@ use pyo3::prelude::*;
 use crate::failure::{PyFailure, PyOutcome, invalid};
 use crate::language::said;
 use crate::watch::{CancelHandle, Listener, ProgressSlot, token};
+
+/// A table of vertices, which an import reads beside edges.
+#[pyclass(frozen, name = "VertexTable", module = "esker._esker")]
+pub(crate) struct VertexTable {
+    pub(crate) input: Input,
+}
 
 /// Declared properties, given as names and types.
 pub(crate) fn declarations(schema: Vec<(String, String)>) -> PyOutcome<Vec<Declaration>> {
@@ -310,6 +317,7 @@ pub(crate) struct ReadSettings {
     header: Option<bool>,
     quotes: Option<bool>,
     pub(crate) vertices: Option<String>,
+    vertex_table: Option<Py<VertexTable>>,
     both_ends: bool,
     /// Declared properties: names and types.
     schema: Vec<(String, String)>,
@@ -363,6 +371,7 @@ impl ReadSettings {
             header: self.header,
             quotes: self.quotes,
             vertices: self.vertices,
+            vertex_table: self.vertex_table.map(|table| table.get().input.clone()),
             both_ends: self.both_ends,
             schema: declarations(self.schema)?,
             defaults: self.default.into_iter().map(|(name, value)| DefaultValue { name, value }).collect(),

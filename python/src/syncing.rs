@@ -17,8 +17,9 @@ use crate::database::PyDatabase;
 use crate::failure::{PyOutcome, invalid};
 use crate::input::column::InputColumn;
 use crate::input::source::{InputColumnReader, InputColumns};
+use crate::input::vertex_table::beside;
 use crate::output::report::sync_facts;
-use crate::settings::{BuildSettings, ReadSettings, commit_options, finish_rejects};
+use crate::settings::{BuildSettings, ReadSettings, VertexTable, commit_options, finish_rejects};
 use crate::watch::{Listener, watched};
 
 /// Whether to keep vertices, to allow an empty input, and to count only.
@@ -110,6 +111,7 @@ pub(crate) fn sync_columns(
     target: &InputColumn,
     properties: Vec<(String, Bound<'_, InputColumn>)>,
     vertices: Option<&InputColumn>,
+    table: Option<&VertexTable>,
     build: BuildSettings,
     message: String,
     flags: Flags,
@@ -124,11 +126,11 @@ pub(crate) fn sync_columns(
         vertices: vertices.cloned(),
     };
     let syncing = Syncing::new(build, message, flags, (writer.path(), &[]))?;
-    syncing.carry_out(py, &writer, |target| in_order(target, columns))
+    syncing.carry_out(py, &writer, |target| in_order(target, columns, table))
 }
 
 /// Columns as an input whose edge properties are those of the database, in its order.
-fn in_order(target: &Target, mut columns: InputColumns) -> PyOutcome<EdgeInput> {
+fn in_order(target: &Target, mut columns: InputColumns, table: Option<&VertexTable>) -> PyOutcome<EdgeInput> {
     let (mut ordered, mut declared) = (Vec::new(), Vec::new());
     for property in target.given_properties() {
         let name = &property.name;
@@ -148,5 +150,8 @@ fn in_order(target: &Target, mut columns: InputColumns) -> PyOutcome<EdgeInput> 
     }
     columns.properties = ordered;
     let reader = InputColumnReader::new(columns, None, None, &declared)?;
-    Ok(EdgeInput::of_reader(target, Box::new(reader)))
+    let (reader, warnings) = beside(table, Box::new(reader), true)?;
+    let mut input = EdgeInput::of_reader(target, reader);
+    input.warnings = warnings;
+    Ok(input)
 }

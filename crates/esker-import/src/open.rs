@@ -137,6 +137,12 @@ fn beside_vertices(
     notes: &mut Vec<Message>,
     warnings: &mut Vec<Message>,
 ) -> Result<Box<dyn Reader>> {
+    if let Some(table) = &options.vertex_table {
+        let with = WithVertexFiles::open(std::slice::from_ref(table), reader, options)?;
+        notes.push(with.note());
+        warnings.extend(with.of_vertices());
+        reader = Box::new(with);
+    }
     match options.vertices.as_ref().map(|name| (name, name.parse())) {
         None => {}
         Some((_, Ok(count))) => reader = Box::new(WithCount::new(reader, count)?),
@@ -161,6 +167,26 @@ fn beside_vertices(
         }
     }
     Ok(reader)
+}
+
+/// Puts the vertices of a table in memory before edges, and tells what is not read of it. `of_database`: the
+/// edges go to a database, whose integer ids can become texts.
+///
+/// # Errors
+/// If its columns cannot be told, or it has other ids than the edges.
+pub fn before_edges(
+    table: &Input,
+    edges: Box<dyn Reader>,
+    of_database: bool,
+) -> Result<(Box<dyn Reader>, Vec<Message>)> {
+    let options = ReadOptions {
+        vertex_table: Some(table.clone()),
+        ids_can_become_texts: of_database,
+        ..ReadOptions::default()
+    };
+    let mut warnings = Vec::new();
+    let reader = beside_vertices(edges, &options, &mut Vec::new(), &mut warnings)?;
+    Ok((reader, warnings))
 }
 
 /// The defaults of a table: those that are given, and the remembered ones of other properties that are read.

@@ -239,6 +239,17 @@ impl InputColumn {
         self.ids_of(range, texts, false)
     }
 
+    /// Checks that all elements are ids of vertices.
+    pub(crate) fn check_ids(&self, texts: bool) -> PyOutcome<()> {
+        let mut start = 0;
+        while start < self.len() {
+            let end = self.block_end(start, 1 << 16);
+            self.ids(start..end, texts)?;
+            start = end;
+        }
+        Ok(())
+    }
+
     /// The elements of a range as ids to look up. Databases of older versions may have longer ones than a new
     /// vertex may have.
     pub(crate) fn known_ids(&self, range: Range<usize>, texts: bool) -> PyOutcome<ArrayRef> {

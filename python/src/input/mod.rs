@@ -8,6 +8,7 @@ pub(crate) mod objects;
 pub(crate) mod chunks;
 pub(crate) mod column;
 pub(crate) mod vectors;
+pub(crate) mod vertex_table;
 mod given;
 pub(crate) mod rows;
 pub(crate) mod node_rows;

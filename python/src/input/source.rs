@@ -159,6 +159,13 @@ impl InputColumnReader {
     }
 }
 
+impl InputColumnReader {
+    /// Whether ids are texts.
+    pub(crate) fn has_text_ids(&self) -> bool {
+        self.schema.ids == IdKind::Text
+    }
+}
+
 impl Reader for InputColumnReader {
     fn schema(&self) -> &Schema {
         &self.schema

@@ -39,7 +39,8 @@ impl InputVectors {
         Ok(Self { what, numbers: chunk.clone(), len })
     }
 
-    fn is_wide(&self) -> bool {
+    /// Whether the numbers are of 64 bits.
+    pub(crate) fn is_wide(&self) -> bool {
         self.numbers.as_primitive_opt::<Float64Type>().is_some()
     }
 

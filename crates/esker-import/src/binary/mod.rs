@@ -29,6 +29,7 @@ mod graph_frames;
 mod vertex_files;
 
 pub(crate) use arrow::ARROW;
+pub use arrow::table_in_memory;
 pub(crate) use gap::{SG, WSG};
 pub(crate) use graph_frames::GRAPH_FRAMES;
 pub(crate) use graph500::{GRAPH500, GRAPH500_64};

@@ -1,5 +1,7 @@
 //! Vertices of files of types before the edges of any format.
 
+use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use esker_format::{Error, Result, TableRecord};
@@ -12,7 +14,7 @@ use crate::read::format::ReadOptions;
 use crate::read::head::InputHead;
 use crate::read::input::Input;
 use crate::read::input_format::InputFormat;
-use crate::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Reader, Schema};
+use crate::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Reader, Schema, integer_ids};
 
 /// Added to the numbers of files of vertices, which tells them from files of edges.
 const VERTEX_FILES: usize = 1 << (usize::BITS - 2);
@@ -85,8 +87,13 @@ pub(crate) fn open_typed_vertices(
     let inputs = std::slice::from_ref(input);
     let Some(VertexFormat { open, .. }) = format_of(inputs)? else { return Ok(None) };
     let ids = if text_ids { IdKind::Text } else { IdKind::Int };
-    let (declared, rejected) = (options.schema.as_slice(), options.rejected);
-    let opened = open(inputs, &WantedVertices { ids, num_edge_properties: 0, declared, rejected })?;
+    let wanted = WantedVertices {
+        ids,
+        num_edge_properties: 0,
+        declared: &options.schema,
+        rejected: options.rejected,
+    };
+    let opened = open(inputs, &wanted)?;
     opened.expect_ids(ids, "the database")?;
     let warnings = opened.warnings();
     Ok(Some(TypedVertices { reader: opened.reader, properties: opened.chosen.properties, warnings }))
@@ -112,16 +119,25 @@ impl WithVertexFiles {
         let Some(VertexFormat { open, .. }) = format_of(inputs)? else {
             return Err(Error::invalid("these are no files of vertices of one format with types".to_owned()));
         };
-        let wanted = WantedVertices { ids, num_edge_properties, declared: &[], rejected: options.rejected };
+        let wanted = WantedVertices {
+            ids,
+            num_edge_properties,
+            declared: &[],
+            rejected: options.rejected,
+        };
         let opened = open(inputs, &wanted)?;
         opened.expect_ids(ids, "the edges")?;
+        let numbers = match ids {
+            IdKind::Numbered { first, num_vertices } => Some(first..first.saturating_add(num_vertices)),
+            IdKind::Int | IdKind::Text => None,
+        };
         let (note, warnings, reader) = (opened.note(), opened.warnings(), opened.reader);
         let input_bytes = edges.schema().input_bytes.zip(reader.schema().input_bytes);
         let schema = Schema {
             input_bytes: input_bytes.map(|(edges, vertices)| edges + vertices),
             ..edges.schema().clone()
         };
-        let parser = Arc::new(BothParsers { vertices: reader.parser(), edges: edges.parser() });
+        let parser = Arc::new(BothParsers { vertices: reader.parser(), edges: edges.parser(), numbers });
         Ok(Self { schema, vertices: Some(reader), edges, parser, note, warnings })
     }
 
@@ -192,12 +208,40 @@ impl Reader for WithVertexFiles {
 struct BothParsers {
     vertices: Arc<dyn BlockParser>,
     edges: Arc<dyn BlockParser>,
+    /// The numbers of the vertices, if the format of the edges numbers them.
+    numbers: Option<Range<u64>>,
+}
+
+impl BothParsers {
+    /// Checks that vertices are among those that the format of the edges numbers.
+    fn expect_numbers(&self, batch: &EdgeBatch) -> Result<()> {
+        let ids = batch.vertices.as_ref().and_then(integer_ids).unwrap_or_default();
+        let Some(numbers) = &self.numbers else { return Ok(()) };
+        let Some(at) = ids.iter().position(|id| !numbers.contains(id)) else { return Ok(()) };
+        let place = batch.vertex_places.as_ref();
+        Err(Error::Input {
+            path: place.map_or_else(PathBuf::new, |place| place.path.to_path_buf()),
+            line: place.and_then(|place| place.lines.get(at).copied()),
+            text: String::new(),
+            reason: format!(
+                "the vertex {} is none of the edges, whose format numbers its vertices from {} to {}",
+                ids[at],
+                numbers.start,
+                numbers.end.saturating_sub(1)
+            )
+            .into(),
+        })
+    }
 }
 
 impl BlockParser for BothParsers {
     fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
         match block.file.checked_sub(VERTEX_FILES) {
-            Some(file) => self.vertices.parse(InputBlock { file, ..block }),
+            Some(file) => {
+                let batch = self.vertices.parse(InputBlock { file, ..block })?;
+                self.expect_numbers(&batch)?;
+                Ok(batch)
+            }
             None => self.edges.parse(block),
         }
     }

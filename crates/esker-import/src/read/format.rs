@@ -8,6 +8,7 @@ use esker_format::value::name::{plain, quoted_start, split_name};
 use esker_format::{PropertyType, Result, TableRecord};
 use esker_graph::Cancel;
 
+use crate::read::input::Input;
 use crate::read::known_vertices::KnownVertices;
 use crate::read::live::GrowingInput;
 use crate::read::source::RejectedText;
@@ -313,6 +314,9 @@ pub struct ReadOptions {
     /// A file with one vertex id a line, for vertices without edges; or a number `n`: the vertices are
     /// `0..n`.
     pub vertices: Option<String>,
+    /// A table of vertices in memory, which [`table_in_memory`](crate::binary::table_in_memory) makes, beside
+    /// the edges.
+    pub vertex_table: Option<Input>,
     /// Whether the input has each undirected edge at both of its ends, where the format does not say so.
     pub both_ends: bool,
     /// Bytes of a block, about. Tests make it small.
@@ -357,6 +361,7 @@ impl Default for ReadOptions {
             quotes: None,
             directed: None,
             vertices: None,
+            vertex_table: None,
             both_ends: false,
             block_bytes: 1 << 20,
             line_bytes_max: LINE_BYTES_MAX,

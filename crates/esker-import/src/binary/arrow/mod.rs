@@ -5,6 +5,7 @@
 //! long batch share it. Memory beside the batch: the dictionaries; the decompressed columns of the record
 //! batches in use.
 
+mod memory;
 mod messages;
 mod sizes;
 
@@ -17,6 +18,7 @@ use arrow_ipc::reader::FileDecoder;
 use arrow_ipc::{Block as Position, MetadataVersion};
 use arrow_schema::{ArrowError, SchemaRef};
 use esker_format::{Error, Result};
+pub use memory::table_in_memory;
 use messages::{BatchEntry, Contents, contents};
 use sizes::Sizes;
 
