@@ -286,6 +286,9 @@ impl InputColumn {
                 for (at, &float) in floats.values().iter().enumerate() {
                     ids.push(float_id(float).or_else(|why| {
                         let (what, at) = (&self.what, start + at);
+                        if why == NotId::Negative {
+                            return self.negative(at, &float);
+                        }
                         invalid(format!("{what}[{at}] is {float:?}, which is no id, as it {}", why.reason()))
                     })?);
                 }
@@ -295,17 +298,20 @@ impl InputColumn {
                 return mistyped(format!("{}: ids must be strings or integers", self.what));
             };
             if let Some(at) = values.iter().position(|&id| id < 0) {
-                return invalid(format!(
-                    "{}[{}] is {}, but ids must be strings or integers from 0 to 2^64 - 1; convert all ids to strings, as \
-                     in ids.astype(str)",
-                    self.what,
-                    start + at,
-                    values[at]
-                ));
+                return self.negative(start + at, &values[at]);
             }
             ids.extend(values.iter().map(|&id| id as u64));
         }
         Ok(id_column(ids))
+    }
+
+    /// The error that an id is negative.
+    fn negative<T>(&self, at: usize, id: &dyn std::fmt::Debug) -> PyOutcome<T> {
+        let what = &self.what;
+        invalid(format!(
+            "{what}[{at}] is {id:?}, but ids must be strings or integers from 0 to 2^64 - 1; convert all ids to strings, as in \
+             ids.astype(str)"
+        ))
     }
 
     /// The pieces of a range as arrays of the types that [`simplified`] makes, none of their elements null.

@@ -21,6 +21,7 @@ mod plotting;
 mod effects;
 mod questions;
 mod id_lists;
+mod odd_ids;
 mod spelled;
 mod rules;
 mod losses;

@@ -7,7 +7,7 @@ use esker_graph::{Message, Setting, message};
 
 use super::edges::{Accepted, EdgeProperty};
 use super::value::Attribute;
-use crate::read::format::{Pick, PickProperties, ReadOptions, Suffix, split_type};
+use crate::read::format::{Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
 use crate::read::input::Input;
 use crate::read::source::{IdKind, RejectedText, Schema};
 use crate::read::typed::{sniff_type, weight_fits};
@@ -45,9 +45,30 @@ pub(super) struct ChosenProperties {
     pub(super) left_out: Vec<String>,
     /// How much is kept of elements that are rejected.
     pub(super) rejected: RejectedText,
+    /// Whether the edges go to a database whose integer ids can become texts.
+    pub(super) ids_can_become_texts: bool,
+    /// The first id of a sample for which all are texts, though most are integers.
+    pub(super) odd_id: Option<String>,
 }
 
 impl ChosenProperties {
+    /// Whether the ids of a sample are texts, or the options or the input say so. One that is no number
+    /// decides: the ids of these formats are of any kind. Numbers that are no ids, such as negative ones, are
+    /// refused, as those of tables are.
+    pub(super) fn has_text_ids(&mut self, are_said: bool, sample: &[String], options: &ReadOptions) -> bool {
+        match options.ids {
+            PickIds::Int => return false,
+            PickIds::Text => return true,
+            PickIds::Auto if are_said => return true,
+            PickIds::Auto => {}
+        }
+        let is_text = |id: &&String| decimal::id(id.as_bytes()).is_err_and(|why| !why.is_number());
+        let first = sample.iter().find(is_text);
+        let is_odd = 2 * sample.iter().filter(is_text).count() < sample.len();
+        self.odd_id = first.filter(|_| is_odd).cloned();
+        first.is_some()
+    }
+
     /// The place of a property.
     pub(super) fn place(&self, name: &str) -> Option<usize> {
         self.properties.iter().position(|property| property.name == name)
@@ -81,7 +102,11 @@ pub(super) fn choose(
     };
     let declared = |name: &str| options.schema.iter().find(|one| one.name == name);
     let named = |pick: &Pick, name: &str| matches!(pick, Pick::Column(picked) if is_called(name, picked));
-    let mut chosen = ChosenProperties { rejected: options.rejected, ..ChosenProperties::default() };
+    let mut chosen = ChosenProperties {
+        rejected: options.rejected,
+        ids_can_become_texts: options.ids_can_become_texts,
+        ..ChosenProperties::default()
+    };
     let is_weight_said = found.iter().any(|attribute| attribute.is_weight);
     for EdgeAttribute { name, shown, default, is_weight } in found {
         let is_called_weight = is_weight || (!is_weight_said && name.eq_ignore_ascii_case("weight"));
@@ -331,23 +356,4 @@ pub(super) fn number_of(text: &str, is_float: bool) -> Option<Attribute<'static>
 fn is_integer(text: &str) -> bool {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Whether the ids of a sample are texts, or the options or the input say so.
-pub(super) fn are_text_ids<'t>(
-    are_said: bool,
-    sample: impl Iterator<Item = &'t [u8]>,
-    options: &ReadOptions,
-) -> bool {
-    use crate::read::format::PickIds;
-    match options.ids {
-        PickIds::Auto if are_said => true,
-        PickIds::Auto => {
-            let ids: Vec<&[u8]> = sample.collect();
-            // One id that is no integer decides: the ids of these formats are of any kind.
-            !ids.is_empty() && ids.iter().any(|id| decimal::id(id).is_err())
-        }
-        PickIds::Int => false,
-        PickIds::Text => true,
-    }
 }

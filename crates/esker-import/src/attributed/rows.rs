@@ -17,7 +17,7 @@ use super::value::Attribute;
 use super::vertices::VertexColumns;
 use crate::read::source::{EdgeBatch, Rejected, RejectedText, RowText, VertexPlaces, id_column};
 use crate::text::blocks::{count_lines, excerpt, input_error};
-use crate::text::reasons::{check_text, not_id};
+use crate::text::reasons::{check_text, not_id, not_id_of_database, texts_for_some};
 
 /// So many values of a vertex are compared with each other.
 const SCANNED_MAX: usize = 16;
@@ -34,7 +34,20 @@ pub(super) struct Elements {
     pub(super) properties: Vec<EdgeProperty>,
     /// How much is kept of elements that are rejected.
     pub(super) rejected: RejectedText,
+    /// Whether they go to a database whose integer ids can become texts.
+    pub(super) ids_can_become_texts: bool,
+    /// The first id for which all are texts, though most are integers.
+    pub(super) odd_id: Option<String>,
     pub(super) notices: Notices,
+}
+
+impl Elements {
+    /// What was met and not kept, and why ids are texts.
+    pub(super) fn told(&self) -> Vec<Message> {
+        let odd = self.odd_id.as_ref().map(|id| texts_for_some(&self.path, id.as_bytes()));
+        let sentences = self.notices.sentences().into_iter().map(Message::from);
+        odd.into_iter().chain(sentences).collect()
+    }
 }
 
 /// What was met and not kept, to be told at the end.
@@ -256,7 +269,12 @@ impl<'e> Rows<'e> {
         let text = id.text();
         match self.elements.text_ids {
             true => check_text(&text, what).map(|()| GoodId::Text(text)),
-            false => decimal::id(&text).map(GoodId::Int).map_err(|why| not_id(what, why, true)),
+            false => {
+                decimal::id(&text).map(GoodId::Int).map_err(|why| match self.elements.ids_can_become_texts {
+                    true => not_id_of_database(what, why),
+                    false => not_id(what, why, true),
+                })
+            }
         }
     }
 

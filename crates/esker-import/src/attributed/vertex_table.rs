@@ -10,7 +10,8 @@ use arrow_array::builder::BinaryBuilder;
 use arrow_array::{Array, ArrayRef};
 use esker_format::notation::{ColumnNotation, Notation};
 use esker_format::{
-    ElementType, LogicalType, NotationRecord, PropertyType, Result, TableRecord, value::decimal,
+    ElementType, LogicalType, NotationRecord, PropertyType, Result, TableRecord,
+    value::decimal::{self, NotId},
 };
 use esker_graph::{Message, Setting, message};
 
@@ -32,7 +33,7 @@ use crate::read::source::{
 use crate::read::typed::sniff_type;
 use crate::text::blocks::{LineBlocks, PartialInput, excerpt, input_error, rejected_line};
 use crate::text::odd::{OddLine, check_name};
-use crate::text::reasons::{check_text, not_id};
+use crate::text::reasons::{check_text, not_id, not_id_of_database};
 use crate::text::rows::{FieldPlace, TextRows};
 use crate::text::sampled::values;
 use crate::text::shape::{SAMPLE_LINES, TableShape};
@@ -230,6 +231,7 @@ impl VertexTable {
             missing: shape.missing,
             odd: OddLine::default(),
             rejected: options.rejected,
+            ids_can_become_texts: options.ids_can_become_texts,
         };
         let vertices = Some(LineBlocks::new(vec![part], &ReadOptions { live: None, ..options.clone() }));
         WithVertexTable { schema, vertices, note, edges, parser: Arc::new(parser) }
@@ -302,6 +304,8 @@ struct TableOfVertices {
     odd: OddLine,
     /// How much is kept of rows that are rejected.
     rejected: RejectedText,
+    /// Whether they go to a database whose integer ids can become texts.
+    ids_can_become_texts: bool,
 }
 
 impl BlockParser for TableOfVertices {
@@ -395,6 +399,14 @@ impl TakenVertices {
 }
 
 impl TableOfVertices {
+    /// Why an id is none, in words.
+    fn not_id(&self, why: NotId) -> Message {
+        match self.ids_can_become_texts {
+            true => not_id_of_database("vertex", why),
+            false => not_id("vertex", why, self.ids == IdKind::Int),
+        }
+    }
+
     fn rejected(&self, line: u64, text: &[u8], reason: Message) -> Rejected {
         Rejected {
             path: Arc::clone(&self.path),
@@ -432,7 +444,7 @@ impl TableOfVertices {
                 taken.texts.append_value(&id);
             }
             IdKind::Int | IdKind::Numbered { .. } => {
-                let id = decimal::id(&id).map_err(|why| not_id("vertex", why, self.ids == IdKind::Int))?;
+                let id = decimal::id(&id).map_err(|why| self.not_id(why))?;
                 taken.ints.push(id);
             }
         }

@@ -36,7 +36,8 @@ fn written(column: &ArrayRef) -> BinaryArray {
     }
     match column.data_type() {
         DataType::UInt64 => all::<UInt64Type>(column),
-        DataType::Float64 => all::<Float64Type>(column),
+        // Without the sign of a zero.
+        DataType::Float64 => all::<Float64Type>(&mapped::<f64, Float64Type>(column, |value| value + 0.0)),
         _ => all::<Int64Type>(column),
     }
 }

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, PrimitiveArray};
-use esker_format::value::decimal::{NotNumber, float_id, shown};
+use esker_format::value::decimal::{NotId, NotNumber, float_id, shown};
 use esker_graph::{Message, Setting, message};
 
 use crate::binary::converted::as_ids;
+use crate::columns;
 use crate::read::known_vertices::KnownVertices;
 use crate::read::source::{IdKind, RowText, bad_text_ids, texts};
 
@@ -24,6 +25,8 @@ pub(super) struct Expected {
     pub(super) may_be_wide: bool,
     /// What ids are.
     pub(super) ids: IdKind,
+    /// Whether they go to a database whose integer ids can become texts.
+    pub(super) ids_can_become_texts: bool,
 }
 
 /// The column with nulls in place of NaN.
@@ -39,7 +42,14 @@ pub(super) fn without_nan(column: &ArrayRef) -> ArrayRef {
 
 /// Finds the rows of a column that cannot be taken.
 pub(super) fn find_faults(column: &ArrayRef, name: &str, expected: Expected, faults: &mut RowFaults) {
-    let Expected { is_id, may_be_wide, ids } = expected;
+    let Expected { is_id, may_be_wide, ids, ids_can_become_texts } = expected;
+    let not_id = |why: NotId| {
+        let end = format!("id in the column {name:?}");
+        match ids_can_become_texts {
+            true => columns::not_id_of_database(&end, why),
+            false => columns::not_id(&end, why, ids == IdKind::Int),
+        }
+    };
     let mut fault = |row: usize, reason: Message, text: String| {
         faults.entry(row).or_insert((reason, text.into()));
     };
@@ -52,9 +62,7 @@ pub(super) fn find_faults(column: &ArrayRef, name: &str, expected: Expected, fau
         // One pass without branches finds that nothing is wrong, as is usual.
         if is_id && ids != IdKind::Text && values.values().iter().fold(0, |all, v| all | v) < 0 {
             for (row, value) in bad(values, |value| value < 0) {
-                let found = format!("the column {name:?} has a negative id; import it with ");
-                let reason = message![found, Setting::Ids.to("text")];
-                fault(row, reason, value.to_string());
+                fault(row, not_id(NotId::Negative), value.to_string());
             }
         }
     } else if let Some(values) = column.as_primitive_opt::<UInt64Type>() {
@@ -67,9 +75,19 @@ pub(super) fn find_faults(column: &ArrayRef, name: &str, expected: Expected, fau
             }
         }
     } else if let Some(values) = column.as_primitive_opt::<Float64Type>() {
-        let is_bad = |v: f64| if is_id { float_id(v).is_err() } else { !v.is_finite() };
+        // A text keeps the sign of a whole number.
+        let of_id = |v: f64| float_id(if ids == IdKind::Text { v.abs() } else { v });
+        let is_bad = |v: f64| if is_id { of_id(v).is_err() } else { !v.is_finite() };
         for (row, value) in bad(values, is_bad) {
-            let why = match float_id(value) {
+            if is_id && value.is_nan() {
+                fault(row, format!("the column {name:?} has no value here (NaN)").into(), String::new());
+                continue;
+            }
+            let why = match of_id(value) {
+                Err(NotId::Negative) if is_id => {
+                    fault(row, not_id(NotId::Negative), value.to_string());
+                    continue;
+                }
                 Err(why) if is_id => format!("that {}, so it is no id", why.reason()),
                 _ => NotNumber::NotFinite.reason().replacen("is", "that is", 1),
             };

@@ -52,6 +52,8 @@ pub(super) struct Picked {
     pub(super) required: RequiredProperties,
     /// The vertices that rows may name, if they are limited.
     pub(super) nameable: Option<KnownVertices>,
+    /// Whether the edges go to a database whose integer ids can become texts.
+    pub(super) ids_can_become_texts: bool,
     /// Names of columns that hold nothing that a graph has a place for, although all were asked for.
     pub(super) left_out: Vec<String>,
     /// Names of columns of times of day or lengths of time, although all were asked for.
@@ -90,6 +92,7 @@ pub(super) fn choose(
         time: None,
         required: RequiredProperties::default(),
         nameable: None,
+        ids_can_become_texts: options.ids_can_become_texts,
         left_out: Vec::new(),
         spans: Vec::new(),
         unread: Vec::new(),
@@ -192,7 +195,7 @@ fn expect_declared_spans(path: &Arc<PathBuf>, names: &[(String, Holds)], chosen:
 
 impl Picked {
     /// Ids alone.
-    pub(super) fn of_ids(id: usize, name: &str) -> Self {
+    pub(super) fn of_ids(id: usize, name: &str, ids_can_become_texts: bool) -> Self {
         Self {
             columns: vec![id],
             ends: [name.to_owned(), name.to_owned()],
@@ -202,6 +205,7 @@ impl Picked {
             time: None,
             required: RequiredProperties::default(),
             nameable: None,
+            ids_can_become_texts,
             left_out: Vec::new(),
             spans: Vec::new(),
             unread: Vec::new(),
@@ -398,10 +402,7 @@ pub(super) fn checked(
     lists_as_vectors(origin, properties, types, &mut columns[num_ids..], &mut faults)?;
     let given = (origin.rejected == RejectedText::Rows).then(|| columns.clone());
     for (index, column) in columns.iter_mut().enumerate() {
-        let name = match index {
-            _ if index < num_ids => &ends[index],
-            _ => &properties[index - num_ids],
-        };
+        let name = if index < num_ids { &ends[index] } else { &properties[index - num_ids] };
         let wanted = index.checked_sub(num_ids).and_then(|property| types.get(property)?.as_ref());
         if wanted.is_some_and(|wanted| wanted.logical.is_vector()) && column.as_binary_opt::<i32>().is_some()
         {
@@ -425,6 +426,7 @@ pub(super) fn checked(
             is_id: index < num_ids,
             may_be_wide: index < num_ids || wanted.is_some_and(is_unsigned),
             ids,
+            ids_can_become_texts: chosen.ids_can_become_texts,
         };
         find_faults(column, name, expected, &mut faults);
         match index.checked_sub(num_ids) {

@@ -91,6 +91,7 @@ pub(crate) fn open_typed_vertices(
         ids,
         num_edge_properties: 0,
         declared: &options.schema,
+        ids_can_become_texts: options.ids_can_become_texts,
         rejected: options.rejected,
     };
     let opened = open(inputs, &wanted)?;
@@ -123,6 +124,7 @@ impl WithVertexFiles {
             ids,
             num_edge_properties,
             declared: &[],
+            ids_can_become_texts: options.ids_can_become_texts,
             rejected: options.rejected,
         };
         let opened = open(inputs, &wanted)?;

@@ -30,8 +30,8 @@ use crate::read::typed::{is_unsigned, type_of};
 pub(super) enum RowsAre<'o> {
     /// Edges, whose columns options choose.
     Edges(&'o ReadOptions),
-    /// Vertices, with the types of some properties.
-    Vertices(&'o [Declaration]),
+    /// Vertices.
+    Vertices(&'o WantedVertices<'o>),
 }
 
 impl RowsAre<'_> {
@@ -69,7 +69,7 @@ impl RowsAre<'_> {
     ) -> Result<Picked> {
         match self {
             Self::Edges(options) => table::choose(path, names, types, said_weight, options),
-            Self::Vertices(declared) => choose(path, names, types, declared),
+            Self::Vertices(wanted) => choose(path, names, types, wanted),
         }
     }
 }
@@ -111,6 +111,8 @@ pub(super) struct WantedVertices<'o> {
     pub(super) num_edge_properties: usize,
     /// The types of properties.
     pub(super) declared: &'o [Declaration],
+    /// Whether they go to a database whose integer ids can become texts.
+    pub(super) ids_can_become_texts: bool,
     /// How much is kept of rows that are rejected.
     pub(super) rejected: RejectedText,
 }
@@ -169,7 +171,7 @@ fn choose(
     path: &Arc<PathBuf>,
     names: &[(String, Holds)],
     types: &[Option<PropertyType>],
-    declared: &[Declaration],
+    wanted: &WantedVertices<'_>,
 ) -> Result<Picked> {
     let header: Vec<String> = names.iter().map(|(name, _)| name.clone()).collect();
     let id = vertex_id_column(&header).unwrap_or(0);
@@ -184,9 +186,9 @@ fn choose(
         let reason = format!("two columns are called {:?}: give one of them another name", header[twice]);
         return Err(unusable(path, reason));
     }
-    let mut chosen = Picked::of_ids(id, name);
+    let mut chosen = Picked::of_ids(id, name, wanted.ids_can_become_texts);
     for (column, (name, holds)) in names.iter().enumerate().filter(|(column, _)| *column != id) {
-        let said = declared.iter().find(|one| one.name == *name).map(|one| one.property_type.clone());
+        let said = wanted.declared.iter().find(|one| one.name == *name).map(|one| one.property_type.clone());
         match holds {
             Holds::Other => chosen.left_out.push(name.clone()),
             Holds::Spans(_) if said.is_none() => chosen.spans.push(name.clone()),

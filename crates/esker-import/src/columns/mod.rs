@@ -16,7 +16,9 @@ pub(crate) mod expected;
 pub(crate) mod notations;
 mod reasons;
 
-pub(crate) use reasons::{columns_do_not_fit, header_is_unclear, ids_become_texts, store_unread};
+pub(crate) use reasons::{
+    columns_do_not_fit, header_is_unclear, ids_become_texts, not_id, not_id_of_database, store_unread,
+};
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,6 @@
 //! What is asked where a table does not tell its columns, in words.
 
+use esker_format::value::decimal::NotId;
 use esker_format::{ColumnRecord, TableRecord};
 use esker_graph::{Message, Operation, Setting, message};
 
@@ -64,6 +65,24 @@ pub(crate) fn store_unread(options: &ReadOptions) -> Message {
 /// How the integer ids of a database become texts.
 pub(crate) fn ids_become_texts() -> Message {
     message!["make the ids of the database texts with ", Operation::Options.with(Setting::Ids.to("text"))]
+}
+
+/// Why a field is no id, in words.
+pub(crate) fn not_id(end: &str, why: NotId, may_be_text: bool) -> Message {
+    let reason = format!("the {end} {}", why.reason());
+    match may_be_text && why.is_text() {
+        true => message![reason, "; import with ", Setting::Ids.to("text"), " to take all ids as texts"],
+        false => reason.into(),
+    }
+}
+
+/// As [`not_id`], for the edges of a database, whose ids may become texts.
+pub(crate) fn not_id_of_database(end: &str, why: NotId) -> Message {
+    let reason = format!("the {end} {}", why.reason());
+    match why.is_text() {
+        true => message![reason, "; ", ids_become_texts()],
+        false => reason.into(),
+    }
 }
 
 /// Refuses an input whose columns are not those that the database remembers. `listed` has its own for a

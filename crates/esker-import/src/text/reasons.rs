@@ -1,29 +1,26 @@
 //! Why ids and values are refused, in words.
 
 use std::ops::RangeInclusive;
+use std::path::Path;
 
 use esker_format::PropertyType;
-use esker_format::value::decimal::{NotId, NotNumber, text_id};
+use esker_format::value::decimal::{NotNumber, text_id};
 use esker_graph::{Message, Setting, message};
 
-use crate::columns::ids_become_texts;
+use super::blocks::excerpt;
+pub(crate) use crate::columns::{not_id, not_id_of_database};
 
-/// Why a field is no id, in words.
-pub(crate) fn not_id(end: &str, why: NotId, may_be_text: bool) -> Message {
-    let reason = format!("the {end} {}", why.reason());
-    match may_be_text && why.is_text() {
-        true => message![reason, "; import with ", Setting::Ids.to("text"), " to take all ids as texts"],
-        false => reason.into(),
-    }
-}
-
-/// As [`not_id`], for the edges of a database, whose ids may become texts.
-pub(crate) fn not_id_of_database(end: &str, why: NotId) -> Message {
-    let reason = format!("the {end} {}", why.reason());
-    match why.is_text() {
-        true => message![reason, "; ", ids_become_texts()],
-        false => reason.into(),
-    }
+/// The warning that all ids are texts, though most are integers.
+pub(crate) fn texts_for_some(path: &Path, first: &[u8]) -> Message {
+    message![
+        format!(
+            "{}: all ids are taken as texts, for some are no integers, such as {:?}; ",
+            path.display(),
+            excerpt(first)
+        ),
+        Setting::Ids.to("int"),
+        " refuses these lines",
+    ]
 }
 
 /// Why an integer is no id of a format that numbers its vertices, in words.

@@ -9,6 +9,7 @@ use esker_graph::{Message, Setting, message};
 
 use super::blocks::excerpt;
 use super::columns::{EdgeColumn, TableColumns};
+use super::reasons::texts_for_some;
 use super::sampled::values;
 use super::shape::TableShape;
 use crate::columns::dates::date_formats;
@@ -224,17 +225,7 @@ impl TableView<'_> {
         let texts = given.clone().filter(|id| decimal::id(id).is_err()).count();
         let first = given.clone().find(|id| decimal::id(id).is_err())?;
         let is_odd = texts * 2 < given.count();
-        is_odd.then(|| {
-            message![
-                format!(
-                    "{}: all ids are taken as texts, for some are no integers, such as {:?}; ",
-                    self.path.display(),
-                    excerpt(first)
-                ),
-                Setting::Ids.to("int"),
-                " refuses these lines",
-            ]
-        })
+        is_odd.then(|| texts_for_some(self.path, first))
     }
 }
 

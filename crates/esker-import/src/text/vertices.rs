@@ -8,14 +8,15 @@ use std::sync::Arc;
 
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::{Array, ArrayRef};
-use esker_format::{Error, Result, TableRecord, value::decimal};
+use esker_format::value::decimal::{self, NotId};
+use esker_format::{Error, Result, TableRecord};
 use esker_graph::{Message, Setting, message};
 
 use super::blocks::{LineBlocks, PartialInput, check_encoding, count_lines, rejected_line, too_long};
 use super::digits::uint_at;
 use super::line::{Comments, Dialect, Field, Separator, line_end, split};
 use super::odd::OddLine;
-use super::reasons::{check_text, not_id, not_in_range};
+use super::reasons::{check_text, not_id, not_id_of_database, not_in_range};
 use super::shape::text;
 use super::tally::BlockTally;
 use crate::columns::names::names_ids;
@@ -54,6 +55,8 @@ struct Parser {
     /// The vertices that lines may name, if they are limited.
     nameable: Option<KnownVertices>,
     rejected: RejectedText,
+    /// Whether they go to a database whose integer ids can become texts.
+    ids_can_become_texts: bool,
 }
 
 impl WithVertices {
@@ -112,6 +115,7 @@ impl WithVertices {
             odd: OddLine::default(),
             nameable: options.nameable(),
             rejected: options.rejected,
+            ids_can_become_texts: options.ids_can_become_texts,
         };
         let vertices = Some(LineBlocks::new(vec![part], options));
         Ok(Self { schema, vertices, header_note, handed_out: 0, edges, parser: Arc::new(parser) })
@@ -332,6 +336,14 @@ impl BlockParser for Parser {
 }
 
 impl Parser {
+    /// Why an id is none, in words.
+    fn not_id(&self, why: NotId) -> Message {
+        match self.ids_can_become_texts {
+            true => not_id_of_database("vertex", why),
+            false => not_id("vertex", why, self.ids == IdKind::Int),
+        }
+    }
+
     fn vertices(&self, block: &InputBlock) -> (ArrayRef, Vec<Rejected>) {
         let bytes = &block.bytes[..];
         let ids = match self.ids {
@@ -378,7 +390,7 @@ impl Parser {
                         continue;
                     }
                     Ok(id) => not_in_range("vertex", id, &ids),
-                    Err(why) => not_id("vertex", why, self.ids == IdKind::Int),
+                    Err(why) => self.not_id(why),
                 },
             };
             rejected.push(Rejected {

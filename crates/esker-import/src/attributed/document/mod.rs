@@ -21,7 +21,7 @@ use self::sample::{Sampled, sample};
 pub(super) use self::syntax::{DocumentFormat, Edge, NamedValues, Numbering, Sink, Stated, Syntax};
 use self::take::RowsSink;
 use self::window::Window;
-use super::choose::{EdgeAttribute, are_text_ids, choose, schema_of, unread_note};
+use super::choose::{EdgeAttribute, choose, schema_of, unread_note};
 use super::rows::{Elements, Notices};
 use super::value::Attribute;
 use crate::read::format::{PickIds, ReadOptions};
@@ -60,7 +60,7 @@ pub(super) fn open(
     };
     types.apply(&mut attributes);
     give_default(&mut attributes, types.weight().unwrap_or("weight"), format);
-    let chosen = choose(title, attributes, true, options)?;
+    let mut chosen = choose(title, attributes, true, options)?;
     let id = match &types.id {
         Some(id) => Some(id.clone()),
         None => sampled.names.chosen(options.ids == PickIds::Int).map(str::to_owned),
@@ -69,7 +69,7 @@ pub(super) fn open(
         Some(id) => sampled.names.of(id),
         None => &sampled.ids,
     };
-    let text_ids = are_text_ids(types.text_ids, ids.iter().map(String::as_bytes), options);
+    let text_ids = chosen.has_text_ids(types.text_ids, ids, options);
     let numbering = sampled.told.numbering.filter(|_| id.is_none() && sampled.vertices == 0);
     if numbering.is_some() && options.ids == PickIds::Text {
         let why =
@@ -93,6 +93,8 @@ pub(super) fn open(
         is_undirected_anyway: options.directed == Some(false),
         properties: chosen.properties,
         rejected: chosen.rejected,
+        ids_can_become_texts: chosen.ids_can_become_texts,
+        odd_id: chosen.odd_id,
         notices: Notices::default(),
     };
     let window = Window::new(input.path(), head.stream, head.bytes, options, (format.syntax)());

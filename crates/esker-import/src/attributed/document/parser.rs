@@ -27,6 +27,6 @@ impl BlockParser for DocumentParser {
     }
 
     fn warnings(&self) -> Vec<Message> {
-        self.elements.notices.sentences().into_iter().map(Message::from).collect()
+        self.elements.told()
     }
 }

@@ -13,7 +13,7 @@ use esker_graph::Message;
 
 use self::parser::{GexfParser, GexfSample, edge_attributes};
 use self::walk::GexfWalk;
-use super::choose::{are_text_ids, choose, schema_of, unread_note};
+use super::choose::{choose, schema_of, unread_note};
 use super::graphml::root;
 use super::rows::Rows;
 use super::xml::{self, EDGE_IDS_UNREAD, XmlBlocks, XmlHeader, find_edges};
@@ -57,8 +57,8 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
         })?;
     }
     let directed = header.directed.unwrap_or(false) || sampled.directed;
-    let chosen = choose(GEXF.title, edge_attributes(&header, &sampled), false, options)?;
-    let text_ids = are_text_ids(header.text_ids, sampled.ids.iter().map(String::as_bytes), options);
+    let mut chosen = choose(GEXF.title, edge_attributes(&header, &sampled), false, options)?;
+    let text_ids = chosen.has_text_ids(header.text_ids, &sampled.ids, options);
     let ids = if text_ids { IdKind::Text } else { IdKind::Int };
     let schema = schema_of(GEXF.name, ids, &chosen, Some(directed), input);
     let note = unread_note(&chosen.unread);
@@ -105,6 +105,6 @@ impl BlockParser for GexfParser {
     }
 
     fn warnings(&self) -> Vec<Message> {
-        self.elements.notices.sentences().into_iter().map(Message::from).collect()
+        self.elements.told()
     }
 }

@@ -175,6 +175,8 @@ impl GexfParser {
             is_undirected_anyway: false,
             properties: chosen.properties,
             rejected: chosen.rejected,
+            ids_can_become_texts: chosen.ids_can_become_texts,
+            odd_id: chosen.odd_id,
             notices,
         };
         Self {

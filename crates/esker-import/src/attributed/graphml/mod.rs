@@ -15,7 +15,7 @@ use quick_xml::events::Event;
 use self::keys::{edge_attributes, parse_header};
 use self::parser::GraphmlParser;
 use self::walk::GraphmlWalk;
-use super::choose::{are_text_ids, choose, schema_of, unread_note};
+use super::choose::{choose, schema_of, unread_note};
 use super::rows::Rows;
 use super::xml::{
     self, EDGE_IDS_UNREAD, GraphDirections, XmlBlocks, XmlHeader, attribute_value, edge_default, find_edges,
@@ -70,10 +70,10 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
             sampled.has_edges
         })?;
     }
-    let chosen = choose(GRAPHML.title, edge_attributes(&header), false, options)?;
+    let mut chosen = choose(GRAPHML.title, edge_attributes(&header), false, options)?;
     // The graph has a direction if one of its edges does; the others then go both ways.
     header.directed |= sampled.directed;
-    let text_ids = are_text_ids(header.text_ids, sampled.ids.iter().map(String::as_bytes), options);
+    let text_ids = chosen.has_text_ids(header.text_ids, &sampled.ids, options);
     let ids = if text_ids { IdKind::Text } else { IdKind::Int };
     let schema = schema_of(GRAPHML.name, ids, &chosen, Some(header.directed), input);
     let mut notes: Vec<Message> = unread_note(&chosen.unread).into_iter().collect();
@@ -162,6 +162,6 @@ impl BlockParser for GraphmlParser {
     }
 
     fn warnings(&self) -> Vec<Message> {
-        self.elements.notices.sentences().into_iter().map(Message::from).collect()
+        self.elements.told()
     }
 }

@@ -76,6 +76,8 @@ impl GraphmlParser {
             directed: header.directed,
             properties: chosen.properties,
             rejected: chosen.rejected,
+            ids_can_become_texts: chosen.ids_can_become_texts,
+            odd_id: chosen.odd_id,
             is_undirected_anyway: options.directed == Some(false),
             notices: Notices { of_graph: header.graph_values.into(), ..Notices::default() },
         };

@@ -18,7 +18,7 @@ use self::blocks::{JsonBlocks, Section, Unpacked, unpack};
 use self::element::{Fields, id_name, read, truth_of, value_of, without_nan};
 use self::ends::{Ends, check_numbers, ends_of, is_reserved};
 use self::sample::sample;
-use super::choose::{ChosenProperties, are_text_ids, choose, schema_of, unknown_attribute, unread_note};
+use super::choose::{ChosenProperties, choose, schema_of, unknown_attribute, unread_note};
 use super::rows::{Elements, Notices, ReadEdge, Rows, several};
 use super::types::{Types, typed_value};
 use super::value::Attribute;
@@ -115,11 +115,11 @@ fn open(
     let sampled = sample(input, &head, options)?;
     let mut attributes = sampled.attributes;
     sampled.types.apply(&mut attributes);
-    let chosen = choose(format.title, attributes, true, options)?;
+    let mut chosen = choose(format.title, attributes, true, options)?;
     // Cytoscape has its ids in quotes, whatever they are.
     let are_quoted = format.name == NODE_LINK.name && sampled.are_ids_quoted;
     let are_said = are_quoted || sampled.types.text_ids;
-    let text_ids = are_text_ids(are_said, sampled.ids.iter().map(String::as_bytes), options);
+    let text_ids = chosen.has_text_ids(are_said, &sampled.ids, options);
     let ids = if text_ids { IdKind::Text } else { IdKind::Int };
     let schema = schema_of(format.name, ids, &chosen, sampled.directed, input);
     let mut notes: Vec<Message> = unread_note(&chosen.unread).into_iter().collect();
@@ -165,6 +165,8 @@ impl JsonParser {
             is_undirected_anyway,
             properties: chosen.properties,
             rejected: chosen.rejected,
+            ids_can_become_texts: chosen.ids_can_become_texts,
+            odd_id: chosen.odd_id,
             notices: Notices::default(),
         };
         Self { elements, id, are_numbered, is_cytoscape: format.name == CYTOSCAPE.name, types, places }
@@ -348,7 +350,7 @@ impl BlockParser for JsonParser {
     }
 
     fn warnings(&self) -> Vec<Message> {
-        self.elements.notices.sentences().into_iter().map(Message::from).collect()
+        self.elements.told()
     }
 }
 

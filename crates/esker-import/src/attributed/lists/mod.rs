@@ -9,7 +9,7 @@ use esker_format::{LogicalType, Result};
 use esker_graph::Message;
 
 use self::literal::{Pairs, dictionary};
-use super::choose::{EdgeAttribute, Shown, are_text_ids, choose, schema_of, unknown_attribute, unread_note};
+use super::choose::{EdgeAttribute, Shown, choose, schema_of, unknown_attribute, unread_note};
 use super::dot::DOT;
 use super::pajek::PAJEK;
 use super::rows::{Elements, Notices, ReadEdge, Rows};
@@ -145,8 +145,8 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
     let kind = list_of(without_mark(&head.bytes)).unwrap_or(ListKind::Neighbours);
     check_ids(without_mark(&head.bytes), kind).map_err(|reason| input_error(&path, None, b"", reason))?;
     let (ids, attributes) = sample(without_mark(&head.bytes), kind);
-    let chosen = choose(NETWORKX.title, attributes, true, options)?;
-    let text_ids = are_text_ids(false, ids.iter().map(String::as_bytes), options);
+    let mut chosen = choose(NETWORKX.title, attributes, true, options)?;
+    let text_ids = chosen.has_text_ids(false, &ids, options);
     let ids = if text_ids { IdKind::Text } else { IdKind::Int };
     let schema = schema_of(NETWORKX.name, ids, &chosen, None, input);
     let skip_bytes = head.bytes.len() - without_mark(&head.bytes).len();
@@ -165,6 +165,8 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
         is_undirected_anyway: options.directed == Some(false),
         properties: chosen.properties,
         rejected: chosen.rejected,
+        ids_can_become_texts: chosen.ids_can_become_texts,
+        odd_id: chosen.odd_id,
         notices: Notices::default(),
     };
     let note = unread_note(&chosen.unread);
@@ -319,7 +321,7 @@ impl BlockParser for ListParser {
     }
 
     fn warnings(&self) -> Vec<Message> {
-        self.elements.notices.sentences().into_iter().map(Message::from).collect()
+        self.elements.told()
     }
 }
 

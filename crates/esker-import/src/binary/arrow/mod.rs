@@ -98,7 +98,7 @@ fn open_arrow(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Reader>
 /// # Errors
 /// If a file cannot be opened or is damaged, or the columns cannot be told or do not exist.
 pub(super) fn open_vertices(inputs: &[Input], wanted: &WantedVertices<'_>) -> Result<OpenedVertices> {
-    let &WantedVertices { ids, num_edge_properties, declared, rejected } = wanted;
+    let &WantedVertices { ids, num_edge_properties, rejected, .. } = wanted;
     let mut files: Vec<ArrowFile> = Vec::new();
     let (mut sections, mut bytes_all, mut holds) = (Vec::new(), 0, Holds::Numbers);
     for input in inputs {
@@ -106,7 +106,7 @@ pub(super) fn open_vertices(inputs: &[Input], wanted: &WantedVertices<'_>) -> Re
         bytes_all += region.bytes();
         let path = Arc::clone(region.path());
         let first = files.first().map(|file| (&file.chosen, file.names.as_slice()));
-        let mut file = contain(&path, || ArrowFile::open(&region, first, RowsAre::Vertices(declared)))?;
+        let mut file = contain(&path, || ArrowFile::open(&region, first, RowsAre::Vertices(wanted)))?;
         if first.is_none() {
             contain(&path, || file.settle_vectors())?;
         }

@@ -98,7 +98,7 @@ fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Reade
 /// # Errors
 /// If a file cannot be opened or is damaged, or the columns cannot be told or do not exist.
 pub(super) fn open_vertices(inputs: &[Input], wanted: &WantedVertices<'_>) -> Result<OpenedVertices> {
-    let &WantedVertices { ids, num_edge_properties, declared, rejected } = wanted;
+    let &WantedVertices { ids, num_edge_properties, rejected, .. } = wanted;
     let mut files: Vec<ParquetFile> = Vec::new();
     let waiting_max = Arc::new(AtomicUsize::new(WAITING_MAX));
     let (mut sections, mut bytes_all, mut holds) = (Vec::new(), 0, Holds::Numbers);
@@ -108,7 +108,7 @@ pub(super) fn open_vertices(inputs: &[Input], wanted: &WantedVertices<'_>) -> Re
         let path = Arc::clone(region.path());
         let first = files.first().map(|file| (&file.chosen, file.names.as_slice()));
         let mut file =
-            contain(&path, || ParquetFile::open(region, first, &waiting_max, RowsAre::Vertices(declared)))?;
+            contain(&path, || ParquetFile::open(region, first, &waiting_max, RowsAre::Vertices(wanted)))?;
         if file.names[file.chosen.columns[0]].1 == Holds::Texts {
             holds = Holds::Texts;
         }

@@ -132,7 +132,7 @@ fn open_typed(
     options: &ReadOptions,
     set: &SetOptions,
 ) -> Result<Option<TypedVertices>> {
-    let options = options.clone();
+    let options = ReadOptions { ids_can_become_texts: true, ..options.clone() };
     let options = if set.rejects.is_some() { options.keeping_rejected() } else { options };
     open_vertices(input, target.text_ids, &options)
 }
