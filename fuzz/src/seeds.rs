@@ -266,6 +266,46 @@ pub(crate) fn wsg() -> Vec<Vec<u8>> {
     vec![gap(false, &[&[1, 2], &[0], &[0, 2]], true), gap(true, &[&[1], &[2], &[0]], true)]
 }
 
+fn words(words: &[u64]) -> Vec<u8> {
+    words.iter().copied().flat_map(u64::to_le_bytes).collect()
+}
+
+pub(crate) fn x_stream() -> Vec<Vec<u8>> {
+    let edges = [(0_u32, 1_u32, 0.5_f32), (u32::MAX, 5, -3.0), (2, 2, f32::NAN)];
+    let edge = |(u, v, w): (u32, u32, f32)| [u.to_le_bytes(), v.to_le_bytes(), w.to_le_bytes()].concat();
+    vec![edges.into_iter().flat_map(edge).collect(), Vec::new()]
+}
+
+/// The graph of the edges 0-1 and 1-2, symmetric, without and with weights, and the arcs of it with in-lists.
+pub(crate) fn gbbs() -> Vec<Vec<u8>> {
+    let entries = |all: &[u32]| all.iter().copied().flat_map(u32::to_le_bytes).collect::<Vec<u8>>();
+    let plain = [words(&[3, 4, 24 + 32 + 16, 0, 1, 3, 4]), entries(&[1, 0, 2, 1])].concat();
+    let weighted = [words(&[3, 4, 24 + 32 + 32, 0, 1, 3, 4]), entries(&[1, 5, 0, 5, 2, 7, 1, 7])].concat();
+    vec![plain.repeat(2), plain, weighted, words(&[0, 0, 32, 0])]
+}
+
+/// The same, byte-coded.
+pub(crate) fn gbbs_bytes() -> Vec<Vec<u8>> {
+    let coded = |lists: &[&[u8]]| {
+        let mut offsets = vec![0];
+        lists.iter().for_each(|list| offsets.push(offsets.last().unwrap_or(&0) + list.len() as u64));
+        let degrees: Vec<u8> = [1_u32, 2, 1].into_iter().flat_map(u32::to_le_bytes).collect();
+        [words(&[3, 4, offsets[3]]), words(&offsets), degrees, lists.concat()].concat()
+    };
+    let plain = coded(&[
+        &[1, 0, 0, 0, 0, 0, 0, 0, 1],
+        &[2, 0, 0, 0, 0, 0, 0, 0, 0x41, 2],
+        &[1, 0, 0, 0, 0, 0, 0, 0, 0x41],
+    ]);
+    let weighted = coded(&[
+        &[1, 0, 0, 0, 0, 0, 0, 0, 1, 5],
+        &[2, 0, 0, 0, 0, 0, 0, 0, 0x41, 5, 2, 0xc7, 1],
+        &[1, 0, 0, 0, 0, 0, 0, 0, 0x41, 0xc7, 1],
+    ]);
+    let directed = [plain.clone(), plain[16..].to_vec()].concat();
+    vec![plain, weighted, directed]
+}
+
 pub(crate) fn graph500() -> Vec<Vec<u8>> {
     let edges = [(0u64, 1u64), (1 << 33, 5), (7, (1 << 47) + 3), (2, 2)];
     let packed = edges.iter().flat_map(|&(u, v)| {

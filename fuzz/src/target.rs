@@ -46,7 +46,7 @@ const DATABASE: &str = "database";
 const LOG: &str = "log";
 
 /// Every reader, the files of a database, and its log.
-pub const TARGETS: [Target; 40] = [
+pub const TARGETS: [Target; 43] = [
     target("el", "web.el", Some(Format::EdgeList), true, seeds::edge_list),
     target("wel", "web.wel", Some(Format::WeightedEdgeList), true, seeds::weighted_edge_list),
     target("snap", "web.txt", Some(Format::Snap), true, seeds::snap),
@@ -81,6 +81,9 @@ pub const TARGETS: [Target; 40] = [
     target("col", "web.col", Some(Format::Colouring), true, seeds::colouring),
     target("max", "web.max", Some(Format::MaxFlow), true, seeds::max_flow),
     target("npz", "web.npz", Some(Format::Npz), false, seeds::npz),
+    target("x-stream", "web.xs", Some(Format::XStream), false, seeds::x_stream),
+    target("gbbs-binary", "web.bin", Some(Format::Gbbs), false, seeds::gbbs),
+    target("gbbs-bytes", "web.bytepda", Some(Format::GbbsBytes), false, seeds::gbbs_bytes),
     target("gzip", "web.csv.gz", None, false, seeds::gzip),
     target("zstd", "web.csv.zst", None, false, seeds::zstd),
     target("bzip2", "web.csv.bz2", None, false, seeds::bzip2),

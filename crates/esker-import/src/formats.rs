@@ -56,6 +56,9 @@ pub(crate) static FORMATS: [FormatEntry; Format::COUNT] = [
     entry(Format::Colouring, &text::COL, &write::COL),
     entry(Format::MaxFlow, &attributed::MAX, &write::MAX),
     entry(Format::Npz, &binary::NPZ, &write::NPZ),
+    entry(Format::XStream, &binary::X_STREAM, &write::UNWRITTEN),
+    entry(Format::Gbbs, &binary::GBBS, &write::UNWRITTEN),
+    entry(Format::GbbsBytes, &binary::GBBS_BYTES, &write::UNWRITTEN),
     entry(Format::GraphFrames, &binary::GRAPH_FRAMES, &write::GRAPH_FRAMES),
 ];
 

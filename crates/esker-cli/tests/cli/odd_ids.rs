@@ -16,7 +16,7 @@ fn files(first: &str) -> Vec<(&'static str, String)> {
         (
             "e.json",
             of_lines(
-                r#"{"nodes": [{"id": ID}, {"id": 2}, {"id": 3}], "edges": [{"source": ID, "target": 2}, {"source": 2, "target": 3}], "directed": true, "multigraph": false, "graph": {}}"#,
+                r#"{"directed": true, "multigraph": false, "nodes": [{"id": ID}, {"id": 2}, {"id": 3}], "edges": [{"source": ID, "target": 2}, {"source": 2, "target": 3}]}"#,
             ),
         ),
         (

@@ -53,7 +53,12 @@ fn open_gap(inputs: &[Input], format: &InputFormat, weighted: bool) -> Result<Bo
             inputs.len()
         )));
     };
-    let graph = Arc::new(GapFile::open(Region::open(input, format)?, weighted)?);
+    Ok(reader_of(GapFile::open(Region::open(input, format)?, weighted)?, format))
+}
+
+/// Reads lists of neighbours in plain words.
+pub(super) fn reader_of(graph: GapFile, format: &InputFormat) -> Box<dyn Reader> {
+    let graph = Arc::new(graph);
     let schema = Schema {
         kind: None,
         format: format.name,
@@ -66,16 +71,18 @@ fn open_gap(inputs: &[Input], format: &InputFormat, weighted: bool) -> Result<Bo
         both_ends: !graph.directed,
         input_bytes: Some(graph.region.bytes()),
     };
-    Ok(Box::new(GapReader { schema, graph, vertex: 0, edge: 0, window: Vec::new(), window_start: 0 }))
+    Box::new(GapReader { schema, graph, vertex: 0, edge: 0, window: Vec::new(), window_start: 0 })
 }
 
+/// A file of lists of neighbours in plain words, behind a header that was checked: its lengths fit the file.
 #[derive(Debug)]
-struct GapFile {
-    region: Region,
-    weighted: bool,
-    directed: bool,
-    edges: u64,
-    vertices: u64,
+pub(super) struct GapFile {
+    pub(super) region: Region,
+    pub(super) header_bytes: u64,
+    pub(super) weighted: bool,
+    pub(super) directed: bool,
+    pub(super) edges: u64,
+    pub(super) vertices: u64,
 }
 
 impl GapFile {
@@ -99,7 +106,7 @@ impl GapFile {
         let lengths = u64::try_from(edges).ok().zip(u64::try_from(vertices).ok());
         match lengths.and_then(|(edges, vertices)| Some((edges, vertices, expected(edges, vertices)?))) {
             Some((edges, vertices, bytes)) if bytes == region.bytes() => {
-                Ok(Self { region, weighted, directed, edges, vertices })
+                Ok(Self { region, header_bytes: HEADER_BYTES, weighted, directed, edges, vertices })
             }
             _ => {
                 let stated = format!(
@@ -118,13 +125,13 @@ impl GapFile {
 
     /// Offsets of the vertices from `first` on.
     fn offsets(&self, first: u64, count: u64) -> Result<Vec<u64>> {
-        let bytes = self.region.read_vec(HEADER_BYTES + first * 8, count as usize * 8)?;
+        let bytes = self.region.read_vec(self.header_bytes + first * 8, count as usize * 8)?;
         Ok(bytes.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect())
     }
 
     fn entries(&self, first: u64, count: u64) -> Result<Vec<u8>> {
         let entry = if self.weighted { 8 } else { 4 };
-        let start = HEADER_BYTES + (self.vertices + 1) * 8 + first * entry;
+        let start = self.header_bytes + (self.vertices + 1) * 8 + first * entry;
         self.region.read_vec(start, (count * entry) as usize)
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use esker_format::{Error, Result};
-use esker_graph::{Setting, message};
+use esker_graph::{Message, Setting, message};
 
 use super::region::unusable;
 use crate::read::format::ReadOptions;
@@ -56,20 +56,13 @@ fn open_graph500(
         input_bytes,
     };
     let parser = PackedParser { paths: inputs.iter().map(Input::path).collect(), edge_bytes };
-    Box::new(PackedReader {
-        schema,
-        parser: Arc::new(parser),
-        inputs: inputs.to_vec(),
-        edge_bytes,
-        block_bytes: (options.block_bytes / edge_bytes).max(1) * edge_bytes,
-        open: None,
-        next_file: 0,
-    })
+    Box::new(PackedReader::new(schema, Arc::new(parser), inputs, edge_bytes, options))
 }
 
-struct PackedReader {
+/// Cuts edges of so many bytes each, which stand one after another.
+pub(super) struct PackedReader {
     schema: Schema,
-    parser: Arc<PackedParser>,
+    parser: Arc<dyn BlockParser>,
     inputs: Vec<Input>,
     edge_bytes: usize,
     block_bytes: usize,
@@ -78,13 +71,45 @@ struct PackedReader {
     next_file: usize,
 }
 
+impl PackedReader {
+    pub(super) fn new(
+        schema: Schema,
+        parser: Arc<dyn BlockParser>,
+        inputs: &[Input],
+        edge_bytes: usize,
+        options: &ReadOptions,
+    ) -> Self {
+        Self {
+            schema,
+            parser,
+            inputs: inputs.to_vec(),
+            edge_bytes,
+            block_bytes: (options.block_bytes / edge_bytes).max(1) * edge_bytes,
+            open: None,
+            next_file: 0,
+        }
+    }
+}
+
+/// What may be wrong with edges that end within one.
+fn other_size(format: &str) -> Message {
+    match format == GRAPH500.name || format == GRAPH500_64.name {
+        true => message![
+            "either it is cut short, or its edges are of the other size (",
+            Setting::Format.to("graph500"),
+            " or graph500-64)",
+        ],
+        false => "it is cut short, or has another format".into(),
+    }
+}
+
 impl Reader for PackedReader {
     fn schema(&self) -> &Schema {
         &self.schema
     }
 
     fn parser(&self) -> Arc<dyn BlockParser> {
-        Arc::clone(&self.parser) as _
+        Arc::clone(&self.parser)
     }
 
     fn next_block(&mut self) -> Result<Option<InputBlock>> {
@@ -104,9 +129,7 @@ impl Reader for PackedReader {
                         self.edge_bytes,
                         filled % self.edge_bytes
                     ),
-                    "either it is cut short, or its edges are of the other size (",
-                    Setting::Format.to("graph500"),
-                    " or graph500-64)",
+                    other_size(self.schema.format),
                 ];
                 return Err(unusable(stream.path(), reason));
             }

@@ -102,6 +102,7 @@ fn export_edges(
             let mut stream = ListExport::new(graph, both_ends, &options.cancel)?;
             export_stream(&mut stream, path, options)
         }
+        WriteGraph::Nothing => Err(unwritten(format)),
         WriteGraph::Lists(write) => {
             let mut output = OutputFile::open(path, options)?;
             let edges = write(graph, options, &mut output)?;
@@ -146,6 +147,7 @@ pub(crate) fn export_stream(
             let edges = write_elements(stream, &shape, options, make().as_mut(), &mut output)?;
             (vec![output.finish()?], edges)
         }
+        WriteGraph::Nothing => return Err(unwritten(format)),
         WriteGraph::Lists(_) => {
             return Err(Error::invalid(format!(
                 "{title} lists the neighbours of each vertex, which a stream of edges cannot give: make a database of \
@@ -179,6 +181,9 @@ fn format_of(path: &Path, options: &ExportOptions) -> Result<Format> {
             format!(": {}", names()),
         ])
     })?;
+    if matches!(format.export().write, WriteGraph::Nothing) {
+        return Err(unwritten(format));
+    }
     let is_compressed =
         options.compression.unwrap_or_else(|| OutputCompression::from_name(&name)) != OutputCompression::None;
     if is_compressed && format.export().is_read_anywhere {
@@ -195,6 +200,14 @@ fn format_of(path: &Path, options: &ExportOptions) -> Result<Format> {
 fn named(name: &str) -> Option<Format> {
     let asks = |format: &Format| ending(name).is_some_and(|ending| format.export().endings.contains(&ending));
     Format::from_name(name).or_else(|| Format::all().find(asks))
+}
+
+/// The error for a format that is read only.
+fn unwritten(format: Format) -> Error {
+    Error::usage(format!(
+        "{} ({format}) is read and not written; write adj, which GBBS reads, or graph500, el or parquet",
+        format.title()
+    ))
 }
 
 #[cfg(test)]

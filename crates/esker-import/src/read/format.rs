@@ -84,6 +84,12 @@ pub enum Format {
     MaxFlow,
     /// SciPy's sparse matrices: arrays of NumPy in a zip archive.
     Npz,
+    /// X-Stream's edges of 12 bytes, with weights.
+    XStream,
+    /// GBBS's binary graphs.
+    Gbbs,
+    /// GBBS's byte-coded graphs.
+    GbbsBytes,
     /// GraphFrames of Spark: a folder of vertices and one of edges, of Parquet files.
     GraphFrames,
 }

@@ -31,6 +31,8 @@ pub(crate) enum WriteGraph {
     Elements(MakeStyle),
     /// List by list, to one file. A stream of edges has no lists.
     Lists(WriteLists),
+    /// Not at all: the format is read only.
+    Nothing,
 }
 
 /// Which edge properties a format keeps.
@@ -182,3 +184,7 @@ impl ExportFormat {
         }
     }
 }
+
+/// A format that is read and not written.
+pub(crate) static UNWRITTEN: ExportFormat =
+    ExportFormat::new(WriteGraph::Nothing, KeptProperties::Nothing, ReadAs::Told, EndsWritten::IfAsked);

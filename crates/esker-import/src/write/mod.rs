@@ -26,7 +26,7 @@ pub(crate) use documents::{
     CYTOSCAPE, DOT, GEXF, GML, GRAPHML, LEDA, LGL, NCOL, NETWORKX, NODE_LINK, PAJEK, SIF,
 };
 pub(crate) use elements::write as write_elements;
-pub(crate) use format::{ExportFormat, Guessed, WriteGraph};
+pub(crate) use format::{ExportFormat, Guessed, UNWRITTEN, WriteGraph};
 pub(crate) use generated::GeneratorExport;
 pub use graph::{BlockBuilder, ExportBlock, ExportGraph, PropertyInfo, PropertyKind};
 pub(crate) use graph::{EdgeStream, ListExport};

@@ -2,6 +2,7 @@
 // The tests read and write files of their own.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod gbbs;
 mod missing;
 mod round_trips;
 
