@@ -556,6 +556,22 @@ def of_vertices(data: Any, what: str) -> tuple[Column, dict[str, Column | Vector
     names = _names(data)
     if names is None:
         return column(data, what), {}
+    place = id_place(names)
+    ids = column(data[names[place]], names[place])
+    values = {name: one for at, name in enumerate(names) if at != place for one in _of_vertex(data[name], name, len(ids))}
+    return ids, values
+
+
+def of_ids(data: Any) -> Column:
+    """A column of ids: of a table, that which has the ids of vertices."""
+    if str(type(data).__name__) not in ("Series", "Array", "ChunkedArray", "Index"):
+        data = _table(data)
+    names = _names(data)
+    return column(data, "ids") if names is None else column(data[names[id_place(names)]], str(names[id_place(names)]))
+
+
+def id_place(names: list[Any]) -> int:
+    """The place of the column of ids among the named columns of a table of vertices: by their names, or else the first."""
     wrong = next((name for name in names if not isinstance(name, str)), None)
     if wrong is not None:
         raise InvalidError(f"the names of columns must be strings, not {wrong!r}")
@@ -563,10 +579,7 @@ def of_vertices(data: Any, what: str) -> tuple[Column, dict[str, Column | Vector
         raise InvalidError("a table of vertices needs a column of ids, such as 'id'")
     plain = ["".join(c for c in name.lower() if c.isalnum()) for name in names]
     usual = [plain.index(name) for name in (*_IDS, "name", "key") if name in plain]
-    place = 0 if plain[0] in _IDS or not usual else usual[0]
-    ids = column(data[names[place]], names[place])
-    values = {name: one for at, name in enumerate(names) if at != place for one in _of_vertex(data[name], name, len(ids))}
-    return ids, values
+    return 0 if plain[0] in _IDS or not usual else usual[0]
 
 
 def table_of_vertices(data: Any, what: str) -> VertexTable:

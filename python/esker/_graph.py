@@ -69,7 +69,7 @@ def _is_id(value: object) -> bool:
 
 def _is_one(value: object) -> bool:
     """Whether a value is no column of values."""
-    return isinstance(value, (str, bytes)) or getattr(value, "shape", None) == () or not hasattr(value, "__iter__")
+    return isinstance(value, (str, bytes)) or getattr(value, "shape", None) == () or not any(hasattr(value, name) for name in ("__iter__", "__arrow_c_stream__", "collect"))
 
 
 def _expect_direction(direction: str) -> None:
@@ -446,8 +446,9 @@ class Graph(Algorithms):
     @overload
     def vertices(self, ids: Any) -> numpy.ndarray: ...
     def vertices(self, ids: Any = None) -> Any:
-        """The numbers of the vertices with the given ids: an array, a column or an iterable. Without ``ids``, all vertices with their ids
-        and properties: a table that is read as an Arrow stream, batch by batch.
+        """The numbers of the vertices with the given ids: an array, a column, an iterable, or a table of pandas, Polars, Arrow or DuckDB
+        with them in its column ``id`` or the like, or else in the first. Without ``ids``, all vertices with their ids and properties: a table
+        that is read as an Arrow stream, batch by batch.
 
         Raises:
             VertexNotFoundError: No vertex has one of the ids.
@@ -456,7 +457,7 @@ class Graph(Algorithms):
 
         if ids is None:
             return VertexTable(self)
-        return numpy.asarray(self._native.vertices_of(_columns.column(ids, "ids")))
+        return numpy.asarray(self._native.vertices_of(_columns.of_ids(ids)))
 
     def ids(self, vertices: Any = None) -> numpy.ndarray:
         """The ids of the given vertex numbers, or of all vertices in the order of all arrays: an array of integers, or of string objects."""
@@ -481,9 +482,19 @@ class Graph(Algorithms):
             raise InvalidError(f"top must not be negative, not {top}")
         return ids_with_prefix(self._native, prefix, top.__index__(), run_settings(threads=1))[0]
 
-    def properties(self, vertex: Id) -> dict[str, Any]:
-        """The properties of a vertex that have a value."""
+    @overload
+    def properties(self, vertex: Id) -> dict[str, Any]: ...
+    @overload
+    def properties(self, vertex: Any) -> list[dict[str, Any]]: ...
+    def properties(self, vertex: Any) -> Any:
+        """The properties of a vertex that have a value; of several ids, given as for :meth:`vertices`, a list of these."""
+        if not _is_one(vertex):
+            return [self._native.vertex_values(one) for one in self._listed(vertex)]
         return self._native.vertex_values(self._checked_id(vertex))
+
+    def _listed(self, vertices: Any) -> list[Any]:
+        """Several ids of vertices, all of which exist."""
+        return self.ids(self.vertices(vertices)).tolist()
 
     def property(self, name: str) -> numpy.ma.MaskedArray | numpy.ndarray:
         """A vertex property: a value for each element of :meth:`ids`, of vectors a row. Missing values are masked; in a text property, an array of string objects,
@@ -507,8 +518,11 @@ class Graph(Algorithms):
     def degree(self, vertex: None = None, *, direction: Direction = "out") -> numpy.ndarray: ...
     @overload
     def degree(self, vertex: Id, *, direction: Direction = "out") -> int: ...
-    def degree(self, vertex: Id | None = None, *, direction: Direction = "out") -> Any:
-        """The degree of a vertex; without ``vertex``, an array of all degrees: a value for each element of :meth:`ids`.
+    @overload
+    def degree(self, vertex: Any, *, direction: Direction = "out") -> numpy.ndarray: ...
+    def degree(self, vertex: Any = None, *, direction: Direction = "out") -> Any:
+        """The degree of a vertex; of several ids, given as for :meth:`vertices`, an array of their degrees. Without ``vertex``, an array of
+        all degrees: a value for each element of :meth:`ids`.
 
         ``direction`` is ``out``, ``in`` or ``both``.
         """
@@ -516,23 +530,33 @@ class Graph(Algorithms):
 
         _expect_direction(direction)
         if direction == "both" and self.directed:
-            return self.degree(vertex, direction="out") + self.degree(vertex, direction="in")  # type: ignore[call-overload]
+            vertex = vertex if vertex is None or _is_one(vertex) else self._listed(vertex)
+            return self.degree(vertex, direction="out") + self.degree(vertex, direction="in")
         side = "out" if direction == "both" else direction
-        if vertex is not None:
+        if vertex is None:
+            return numpy.asarray(self._native.degrees(side))
+        if _is_one(vertex):
             return self._native.degree(self._checked_id(vertex), side)
-        return numpy.asarray(self._native.degrees(side))
+        numbers = self.vertices(vertex)
+        if len(numbers) > self.num_vertices // 64:
+            return numpy.asarray(self._native.degrees(side))[numbers]
+        return numpy.array([self._native.degree(one, side) for one in self.ids(numbers).tolist()], dtype=numpy.uint64)
 
     @overload
     def neighbors(self, vertex: Id, *, direction: Direction = "out", dense: Literal[False] = False) -> list[Any]: ...
     @overload
     def neighbors(self, vertex: int, *, direction: Direction = "out", dense: Literal[True]) -> numpy.ndarray: ...
-    def neighbors(self, vertex: Id, *, direction: Direction = "out", dense: bool = False) -> Any:
-        """The ids of the neighbours of a vertex, as a list, in the order of :meth:`ids`. With ``dense=True``, takes a vertex number and returns
-        an array of vertex numbers, ascending."""
+    @overload
+    def neighbors(self, vertex: Any, *, direction: Direction = "out", dense: Literal[False] = False) -> list[list[Any]]: ...
+    def neighbors(self, vertex: Any, *, direction: Direction = "out", dense: bool = False) -> Any:
+        """The ids of the neighbours of a vertex, as a list, in the order of :meth:`ids`; of several ids, given as for :meth:`vertices`, a list
+        of such lists. With ``dense=True``, takes a vertex number and returns an array of vertex numbers, ascending."""
         import numpy
 
         if dense:
             return numpy.asarray(self._native.neighbors(vertex, direction))
+        if not _is_one(vertex):
+            return [self.neighbors(one, direction=direction) for one in self._listed(vertex)]
         found = self._native.neighbor_ids(self._checked_id(vertex), direction)
         return found if isinstance(found, list) else numpy.asarray(found).tolist()
 
@@ -587,8 +611,9 @@ class Graph(Algorithms):
         both are."""
         return _views.undirected(self)
 
-    def subgraph(self, vertices: Iterable[Id], *, dense: bool = False) -> Graph:
-        """The graph of some vertices and of the edges between them. ``vertices`` are ids, or vertex numbers with ``dense=True``."""
+    def subgraph(self, vertices: Iterable[Any], *, dense: bool = False) -> Graph:
+        """The graph of some vertices and of the edges between them. ``vertices`` are ids, given as for :meth:`vertices`, or vertex numbers with
+        ``dense=True``."""
         return _views.part(self, vertices if dense else self.vertices(vertices))
 
     def ego(self, vertex: Id, radius: int = 1, *, direction: Direction = "both") -> Graph:
