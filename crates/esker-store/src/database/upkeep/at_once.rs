@@ -8,7 +8,7 @@ use std::sync::mpsc::{RecvTimeoutError, SendError, sync_channel};
 use std::time::Duration;
 
 use esker_format::io::{Disk, MemoryDisk};
-use esker_format::{Edit, Error, Result};
+use esker_format::{CopyPolicy, Edit, Error, Result};
 use esker_graph::{Cancel, Run, VertexId};
 
 use crate::commit::Commit;
@@ -141,7 +141,13 @@ impl Core {
         // A layer must not hold commits that the log could lose.
         self.log.sync()?;
         let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
-        let (known, policy) = (Some(&maintenance.known), self.write_options().policy);
+        // Above the complete layer alone, the merge joins each list with its older part: copying that part
+        // before would be for nothing.
+        let policy = match state.layers() {
+            [_] => CopyPolicy::Chain,
+            _ => self.write_options().policy,
+        };
+        let known = Some(&maintenance.known);
         let CommitLayer { state: whole, number, edits, counts } =
             layer_of_commits(state, commits, &disk, self.first_own, known, policy, run)?;
         let sizes: Vec<u64> = whole.layers().iter().map(|layer| policy::size_of(layer.record())).collect();
