@@ -172,7 +172,7 @@ pub(crate) fn finish_rejects(rejects: Option<&RejectsFile>) -> PyOutcome<Option<
     let Some(rejects) = rejects else { return Ok(None) };
     rejects.finish()?;
     let rows = counted(rejects.count(), "row", "rows");
-    let told = || format!("{rows} could not be read and went to {}", rejects.path().display()).into();
+    let told = || format!("{rows} could not be taken and went to {}", rejects.path().display()).into();
     Ok((rejects.count() > 0).then(told))
 }
 

@@ -504,7 +504,7 @@ def test_rejected_rows_go_to_a_file(tmp_path):
     file, rejects = tmp_path / "edges.csv", tmp_path / "bad.csv"
     file.write_text("source,target\n1,2\nx,3\n4,5\n")
     skipped = "skipped 1 malformed line"
-    with pytest.warns(esker.EskerWarning, match=skipped), pytest.warns(esker.EskerWarning, match="1 row could not be read and went to"):
+    with pytest.warns(esker.EskerWarning, match=skipped), pytest.warns(esker.EskerWarning, match="1 row could not be taken and went to"):
         db = esker.import_(file, tmp_path / "g.esker", ids="int", rejects=rejects)
     assert db.graph().num_edges == 2
     header, row = rejects.read_text().splitlines()

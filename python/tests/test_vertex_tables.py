@@ -85,7 +85,7 @@ def test_rejected_rows_of_a_sync_and_a_stream_go_to_a_file(tmp_path):
         batch.add_edges([1, 2], [2, 3])
     file, bad = tmp_path / "edges.csv", tmp_path / "bad.csv"
     file.write_text("source,target\n1,2\nx,3\n4,5\n")
-    with pytest.warns(esker.EskerWarning, match="1 row could not be read and went to"):
+    with pytest.warns(esker.EskerWarning, match="1 row could not be taken and went to"):
         report = db.sync(file, rejects=bad)
     assert report.rejected == 1 and bad.read_text().splitlines()[1].endswith(',"x,3"')
     with pytest.raises(esker.Error, match="leave it out for tables"):

@@ -284,6 +284,23 @@ def test_kinds_of_edges_are_views_and_joined_by_themselves():
         esker.from_edges([0], [1]).of_kinds("mail")
 
 
+def test_removing_edges_of_an_unknown_kind_is_refused(tmp_path):
+    for rule in ("keep", "last"):
+        path = tmp_path / f"{rule}.esker"
+        table = {"source": ["a", "b"], "target": ["b", "c"], "medium": ["mail", "call"]}
+        with esker.create(path, duplicates=rule, kind="medium") as db:
+            with db.batch() as batch:
+                batch.add_edges(table)
+            for gone in ({"source": ["a"], "target": ["b"]}, {"source": ["z"], "target": ["y"]}):
+                with pytest.raises(esker.InvalidError, match='no kind of edges "letter" in the database; there are call, mail'):
+                    with db.batch() as batch:
+                        batch.delete_edges({**gone, "medium": ["letter"]})
+            assert len(db.versions()) == 1
+            with db.batch() as batch:
+                batch.delete_edges({"source": ["a"], "target": ["b"], "medium": ["call"]})
+            assert batch.deleted == 0
+
+
 def test_conditions_are_views_and_graphs():
     pandas = pytest.importorskip("pandas")
     rows = pandas.DataFrame(

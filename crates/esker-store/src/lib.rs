@@ -62,7 +62,7 @@ mod store;
 pub mod backup;
 mod follower;
 
-pub use commit::{Batch, CommitOptions, EdgeMatch};
+pub use commit::{Batch, CommitOptions, EdgeMatch, KINDS_NAMED_MAX, unknown_kind};
 pub use database::{CommitSizing, Committed, Database, DatabaseOptions};
 pub use delta::DynamicGraph;
 pub use esker_format::{self as format, Error, ErrorKind, LockHolder, Reported, Result, Sought, io};

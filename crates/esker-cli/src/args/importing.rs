@@ -281,7 +281,7 @@ pub(crate) fn finish_rejects(rejects: Option<&RejectsFile>) -> Result<(), Failur
     if rejects.count() > 0 {
         let rows = counted(rejects.count(), "row", "rows");
         let path = rejects.path().display();
-        text::warn(&format!("warning: {rows} could not be read and went to {path}"));
+        text::warn(&format!("warning: {rows} could not be taken and went to {path}"));
     }
     Ok(())
 }
@@ -347,6 +347,14 @@ fn kind_input(text: &str) -> Result<KindInput, String> {
     }
 }
 
+/// `--new-kinds`: for commands that add edges.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct NewKindsArg {
+    /// Let --kind KIND=FILE begin kinds that no edge of the database has
+    #[arg(long, requires = "kind", conflicts_with = "inputs")]
+    pub(crate) new_kinds: bool,
+}
+
 /// What is imported.
 #[derive(Debug, Clone)]
 pub(crate) enum ImportedFiles {
@@ -363,10 +371,11 @@ impl ImportedFiles {
         target: &Target,
         read: &ReadOptions,
         purpose: Purpose,
+        takes_new_kinds: bool,
     ) -> Result<EdgeInput, Failure> {
         Ok(match self {
             Self::All(inputs) => open_edges(target, inputs, read, purpose)?,
-            Self::OfKinds(inputs) => open_edges_of_kinds(target, inputs, read, purpose)?,
+            Self::OfKinds(inputs) => open_edges_of_kinds(target, inputs, read, purpose, takes_new_kinds)?,
         })
     }
 

@@ -31,17 +31,28 @@ pub(crate) struct Feeding<'a> {
     defined: &'a [Definition],
     duplicates: Option<Duplicates>,
     allow_unknown: bool,
+    takes_new_kinds: bool,
 }
 
 impl<'a> Feeding<'a> {
     /// They are added.
-    pub(crate) fn add(defined: &'a [Definition], duplicates: Option<Duplicates>) -> Self {
-        Self { purpose: Purpose::Add, defined, duplicates, allow_unknown: true }
+    pub(crate) fn add(
+        defined: &'a [Definition],
+        duplicates: Option<Duplicates>,
+        takes_new_kinds: bool,
+    ) -> Self {
+        Self { purpose: Purpose::Add, defined, duplicates, allow_unknown: true, takes_new_kinds }
     }
 
     /// They are deleted.
     pub(crate) fn remove(allow_unknown: bool) -> Self {
-        Self { purpose: Purpose::Remove, defined: &[], duplicates: None, allow_unknown }
+        Self {
+            purpose: Purpose::Remove,
+            defined: &[],
+            duplicates: None,
+            allow_unknown,
+            takes_new_kinds: false,
+        }
     }
 }
 
@@ -161,7 +172,7 @@ impl FeedArgs {
         let mut read = self.rejects.reading(self.read.options()?);
         read.only_known = rejects.is_some() && purpose == Purpose::Remove && !allow_unknown;
         for group in &groups {
-            let input = group.open(&writing.target, &read, purpose)?;
+            let input = group.open(&writing.target, &read, purpose, feeding.takes_new_kinds)?;
             writing.define()?;
             if !self.json {
                 input.notes.iter().for_each(|note| text::remark(&said(note)));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use esker::change::Definition;
 
-use crate::args::importing::DuplicatesArg;
+use crate::args::importing::{DuplicatesArg, NewKindsArg};
 use crate::failure::Outcome;
 use crate::session::feeding::{FeedArgs, Feeding};
 
@@ -34,12 +34,14 @@ pub(crate) struct AddCommand {
     #[arg(long, value_enum)]
     duplicates: Option<DuplicatesArg>,
     #[command(flatten)]
+    new: NewKindsArg,
+    #[command(flatten)]
     feed: FeedArgs,
 }
 
 impl AddCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let duplicates = self.duplicates.map(Into::into);
-        self.feed.carry_out(&self.database, Feeding::add(&self.define, duplicates))
+        self.feed.carry_out(&self.database, Feeding::add(&self.define, duplicates, self.new.new_kinds))
     }
 }

@@ -7,14 +7,17 @@ use clap::Args;
 use crate::failure::Outcome;
 use crate::session::feeding::{FeedArgs, Feeding};
 
+const REJECTS_HELP: &str = "Write rows that cannot be read, or without --new name vertices that do not exist, \
+                            to this CSV file, with file, line and reason, and delete what the others name";
+
 /// Delete edges or vertices from a database
 ///
 /// Edges are matched by source and target, so all parallel edges are deleted, and by their kind where they
-/// have kinds and the files have a column of them. With --property, --weight or
-/// --time, only those are deleted that also have the values in these columns. --property edge_id deletes
-/// edges by their ids, where the database gives them some. Missing edges are ignored, ids of edges that do
-/// not exist are refused, unknown ids are refused; the number of deleted edges is printed. --vertices FILE
-/// deletes the vertices listed in FILE, one id per line, with their edges; --ids-from is another name for it.
+/// have kinds and the files have a column of them. With --property, --weight or --time, only those are
+/// deleted that also have the values in these columns. --property edge_id deletes edges by their ids, where
+/// the database gives them some. Missing edges are ignored; ids of edges that do not exist, unknown ids of
+/// vertices and unknown kinds are refused; the number of deleted edges is printed. --vertices FILE deletes
+/// the vertices listed in FILE, one id per line, with their edges; --ids-from is another name for it.
 /// Older versions do not change.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -22,6 +25,7 @@ use crate::session::feeding::{FeedArgs, Feeding};
   esker delete web.esker gone.csv --property kind
   esker delete web.esker --vertices closed-accounts.txt")]
 #[command(mut_arg("vertices", |vertices| vertices.visible_alias("ids-from")))]
+#[command(mut_arg("rejects", |rejects| rejects.help(REJECTS_HELP)))]
 pub(crate) struct DeleteCommand {
     /// The database
     database: PathBuf,

@@ -8,7 +8,9 @@ use clap::Args;
 use esker::change::{FeedOptions, Purpose, SyncOptions, SyncReport, sync};
 use serde_json::json;
 
-use crate::args::importing::{BadLinesArg, KindFilesArg, RejectsArg, file_names, finish_rejects};
+use crate::args::importing::{
+    BadLinesArg, KindFilesArg, NewKindsArg, RejectsArg, file_names, finish_rejects,
+};
 use crate::args::reading::ReadArgs;
 use crate::args::size::{counted, rate, seconds};
 use crate::failure::{Failure, Outcome};
@@ -43,6 +45,8 @@ pub(crate) struct SyncCommand {
     inputs: Vec<String>,
     #[command(flatten)]
     kinds: KindFilesArg,
+    #[command(flatten)]
+    new: NewKindsArg,
     /// Count the changes, and commit nothing
     #[arg(long, conflicts_with = "freeze")]
     dry_run: bool,
@@ -84,7 +88,7 @@ impl SyncCommand {
         let read = self.rejects.reading(self.read.options()?);
         let files = self.kinds.or(&self.inputs);
         let rejects = self.rejects.create(&self.database, &files.names(), false)?;
-        let input = files.open(&writing.target, &read, Purpose::Add)?;
+        let input = files.open(&writing.target, &read, Purpose::Add, self.new.new_kinds)?;
         if !self.json {
             input.notes.iter().for_each(|note| text::remark(&said(note)));
         }

@@ -325,3 +325,73 @@ fn vertices_go_beside_files_of_one_kind_each() {
     }
     assert_eq!(place.json("info z.esker --json")["version"], 1);
 }
+
+/// A kind that no edge ever had is a slip of the pen at every door: `delete` made an empty version of it, and
+/// `add` a new kind.
+#[test]
+fn an_unknown_kind_is_refused_wherever_one_is_named() {
+    let place = Place::new();
+    place.file("all.csv", "source,target,since,what\na,b,1,follows\nb,c,2,likes\n");
+    place.file("new.csv", "source,target,since\na,c,4\n");
+    place.file("gone.csv", "source,target,what\na,b,hates\n");
+    place.file("none.csv", "source,target,what\na,b,\n");
+    place.file("gone.txt", "- a b what=hates\n");
+    for rule in ["keep", "rows", "last", "sum"] {
+        let weight = if rule == "sum" { "--weight since" } else { "--property since" };
+        place.ok(&format!("import all.csv g.esker --kind what --duplicates {rule} {weight} --force"));
+        let known = "there is no kind of edges \"hates\" in";
+        for line in [
+            "delete g.esker --kind hates=new.csv",
+            "delete g.esker --kind follows=new.csv --kind hates=new.csv",
+            "delete g.esker --kind hates=new.csv --each-file",
+            "delete g.esker --kind hates=new.csv --rejects bad.csv",
+            "add g.esker --kind hates=new.csv",
+            "add g.esker --kind likes=new.csv --kind hates=new.csv",
+            "sync g.esker --kind hates=new.csv",
+            "run wcc g.esker --kind hates",
+            "estimate wcc g.esker --kind hates",
+            "follow degrees g.esker --once --kind hates",
+            "window wcc g.esker --time since --time-unit s --length 1 --kind hates",
+            "get g.esker a --kind hates",
+            "degree g.esker --kind hates",
+            "neighbors g.esker a --kind hates",
+            "edges g.esker --kind hates",
+            "path g.esker a b --kind hates",
+            "subgraph g.esker a --kind hates",
+            "draw g.esker --kind hates -o g.svg",
+            "plot degrees g.esker --kind hates -o g.svg",
+            "export g.esker out.csv --kind hates",
+            "diff g.esker 1 1 --kind hates",
+        ] {
+            let told = String::from_utf8_lossy(&place.run(line).stderr).into_owned();
+            assert!(told.contains(known) && told.contains("follows, likes"), "{line}: {told}");
+            place.fails(2, line, known);
+        }
+        place.fails(1, "delete g.esker gone.csv", known);
+        place.fails(1, "delete g.esker gone.csv --new", known);
+        place.fails(1, "delete g.esker none.csv", "there is no kind of edges \"\" in");
+        place.fails(1, "commit g.esker gone.txt", known);
+        place.fails(2, "add g.esker --kind hates=new.csv", "use --new-kinds to begin a new kind");
+        assert_eq!(place.json("info g.esker --json")["version"], 1);
+        // One that is known may have no such edge; a new one is begun on purpose.
+        place.ok("delete g.esker --kind likes=new.csv");
+        place.ok("add g.esker --kind hates=new.csv --new-kinds");
+        place.ok("sync g.esker --kind hates=new.csv --kind loves=new.csv --new-kinds");
+        assert_eq!(place.json("info g.esker --json")["kinds"], serde_json::json!({ "hates": 1, "loves": 1 }));
+        place.ok("delete g.esker gone.csv --new");
+        place.fails(2, "add g.esker new.csv --new-kinds", "cannot be used with");
+    }
+    // The first kinds of a database are new of necessity.
+    place.file("empty.csv", "source,target,since,what\n");
+    place.ok("import empty.csv e.esker --kind what --property since --ids text");
+    place.ok("add e.esker --kind follows=new.csv");
+    place.fails(2, "add e.esker --kind hates=new.csv", "there are follows");
+}
+
+#[test]
+fn deletion_says_which_rows_it_rejects() {
+    let help = Place::new().ok("delete --help");
+    let text = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("or without --new name vertices that do not exist"), "{help}");
+    assert!(text.contains("and delete what the others name"), "{help}");
+}

@@ -57,7 +57,7 @@ fn rows_of_tables_of_text_are_rejected_whole() {
     place.file("a.csv", &format!("note,payer,payee,amount\n\"x, y\",1,2,5\nz,one,3,6\n{quoted}\nv,4\n"));
     place.file("b.tsv", "payee\tpayer\tnote\tamount\n7\t8\t\"say \"\"so\"\"\"\t9\n9\tbad\tq\t2\n");
     let import = "import a.csv b.tsv g.esker --ids int --property note --rejects bad.csv";
-    succeeds(&place, import, "warning: 4 rows could not be read and went to bad.csv");
+    succeeds(&place, import, "warning: 4 rows could not be taken and went to bad.csv");
     let expected = ["a.csv:3:z,one,3,6".to_owned(), format!("a.csv:4:{quoted}"), "a.csv:6:v,4".to_owned()];
     assert_eq!(places(&place, "bad.csv")[..3], expected);
     assert_eq!(places(&place, "bad.csv")[3], "b.tsv:3:9\tbad\tq\t2");
@@ -151,7 +151,7 @@ fn rows_of_parquet_and_arrow_are_rejected_with_all_their_values() {
     for end in ["arrow", "parquet"] {
         place.fails(1, &format!("import t.{end} {end}.esker --property note"), &format!("t.{end}:2"));
         let line = format!("import t.{end} {end}.esker --property note --rejects {end}.csv");
-        succeeds(&place, &line, "warning: 3 rows could not be read");
+        succeeds(&place, &line, "warning: 3 rows could not be taken");
         let rows: Vec<String> =
             rejects(&place, &format!("{end}.csv")).into_iter().map(|[.., row]| row).collect();
         assert_eq!(rows, ["-2,3,,\"b, c\"", ",4,2,\"\"", "4,5,inf,\"say \"\"so\"\"\""]);
@@ -166,8 +166,8 @@ fn a_sync_keeps_rows_that_it_cannot_read() {
     place.ok("import a.csv g.esker");
     place.file("b.csv", "source,target\n1,2\nx,3\n4,5\n");
     place.fails(1, "sync g.esker b.csv", "b.csv:3");
-    succeeds(&place, "sync g.esker b.csv --dry-run --rejects dry.csv", "1 row could not be read");
-    succeeds(&place, "sync g.esker b.csv --rejects bad.csv", "1 row could not be read and went to bad.csv");
+    succeeds(&place, "sync g.esker b.csv --dry-run --rejects dry.csv", "1 row could not be taken");
+    succeeds(&place, "sync g.esker b.csv --rejects bad.csv", "1 row could not be taken and went to bad.csv");
     assert_eq!(places(&place, "bad.csv"), ["b.csv:3:x,3"]);
     assert_eq!(places(&place, "bad.csv"), places(&place, "dry.csv"));
     assert_eq!(place.json("info g.esker --json")["edges"], 2);
@@ -194,7 +194,7 @@ fn rows_that_cannot_be_set_are_kept_and_the_others_set() {
     place.file("v.csv", "id,age,name\n1,40,Ann\n9,30,Bob\n2,old,Cat\n3\n\"3\",20,\"Dan, Jr\"\n1,41,Ann\n");
     place.fails(1, "set g.esker v.csv --schema age:i64", "v.csv");
     let line = "set g.esker v.csv --schema age:i64 --rejects bad.csv";
-    succeeds(&place, line, "warning: 3 rows could not be read and went to bad.csv");
+    succeeds(&place, line, "warning: 3 rows could not be taken and went to bad.csv");
     assert_eq!(places(&place, "bad.csv"), ["v.csv:3:9,30,Bob", "v.csv:4:2,old,Cat", "v.csv:5:3"]);
     assert_eq!(place.json("get g.esker 1 --json")[0]["age"], json!(41));
     assert_eq!(
@@ -229,7 +229,7 @@ fn rows_of_a_stream_without_a_time_are_rejected() {
     place.file("t.csv", "src,dst,time\na,c,300\nb,a,\nc,a,400\n");
     place.ok("import s.csv s.esker --time time");
     place.fails(1, "stream s.esker t.csv", "t.csv:3: the edge has no time, as its \"time\" is missing");
-    succeeds(&place, "stream s.esker t.csv --from-start --rejects bad.csv", "1 row could not be read");
+    succeeds(&place, "stream s.esker t.csv --from-start --rejects bad.csv", "1 row could not be taken");
     assert_eq!(rejects(&place, "bad.csv")[0][3], "b,a,");
     assert!(place.ok("edges s.esker -q --format csv").contains("c,a,400"));
     place.ok("import s.csv d.esker --time time");
@@ -253,7 +253,7 @@ fn rows_to_delete_of_unknown_vertices_are_rejected() {
             [("gone.csv", format!("{q},{b}"), "rows.csv"), ("--vertices gone.txt", q.to_owned(), "ids.csv")]
         {
             let line = format!("delete {kind}.esker {files} --rejects {kind}-{reject}");
-            succeeds(&place, &line, "1 row could not be read");
+            succeeds(&place, &line, "1 row could not be taken");
             let rejected = rejects(&place, &format!("{kind}-{reject}"));
             assert_eq!(rejected[0][3], row, "{line}");
             assert!(rejected[0][2].contains(&format!("no vertex has the id \"{q}\"")), "{rejected:?}");
@@ -271,7 +271,7 @@ fn rows_to_delete_of_unknown_vertices_are_rejected() {
     let mut writer = ArrowWriter::try_new(file, table.schema(), None).unwrap();
     writer.write(&table).unwrap();
     writer.close().unwrap();
-    succeeds(&place, "delete p.esker t.parquet --rejects p.csv", "1 row could not be read");
+    succeeds(&place, "delete p.esker t.parquet --rejects p.csv", "1 row could not be taken");
     assert_eq!(places(&place, "p.csv"), ["t.parquet:2:q,b"]);
 }
 

@@ -101,6 +101,8 @@ settings! {
     Iterations = "iterations",
     /// The kinds of edges that are read; in an import, the column that has them.
     Kind = "kind",
+    /// Whether files of one kind each may begin new kinds.
+    NewKinds = "new_kinds",
     /// Whether a report is JSON.
     Json = "json",
     /// What happens to edges that come late in a stream.

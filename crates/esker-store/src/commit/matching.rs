@@ -51,6 +51,15 @@ impl BatchMatch {
         })
     }
 
+    /// The text that is wanted of a property, if one is; the empty one for no value.
+    pub(crate) fn text_of(&self, property: u32) -> Option<&[u8]> {
+        self.values.iter().find_map(|(number, value)| match value {
+            BatchValue::Text(text) if *number == property => Some(&text[..]),
+            BatchValue::Number(PropertyValue::Missing) if *number == property => Some(&[][..]),
+            _ => None,
+        })
+    }
+
     /// Whether an edge, by its property bits, has the values with these bits.
     pub(crate) fn has(properties: &[PropertyRecord], edge: &[u64], wanted: &[(usize, u64)]) -> bool {
         wanted.iter().all(|&(number, bits)| {

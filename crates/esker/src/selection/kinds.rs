@@ -1,7 +1,7 @@
 //! Kinds of edges.
 
 use esker_graph::{Direction, Run, Setting, message, vertex};
-use esker_store::Version;
+use esker_store::{Version, unknown_kind};
 
 use super::test::PropertyTest;
 use super::text::{Asked, Literal};
@@ -40,7 +40,7 @@ pub fn check_kinds(kinds: &[String], versions: &[&Version]) -> Result<()> {
         }
     }
     match kinds.iter().find(|kind| !known.contains(kind)) {
-        Some(kind) => Err(unknown_kind(kind, &known, versions)),
+        Some(kind) => Err(no_such_kind(kind, &known, versions)),
         None => Ok(()),
     }
 }
@@ -91,21 +91,11 @@ pub fn count_kinds(version: &Version, run: &Run) -> Result<Vec<KindCount>> {
     Ok(counted)
 }
 
-/// So many kinds are named where one is not known.
-const KINDS_NAMED_MAX: usize = 10;
-
-fn unknown_kind(kind: &str, known: &[String], versions: &[&Version]) -> Error {
-    let mut named = known.iter().take(KINDS_NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
-    if known.len() > KINDS_NAMED_MAX {
-        named += &format!(" and {} more", known.len() - KINDS_NAMED_MAX);
-    }
+fn no_such_kind(kind: &str, known: &[String], versions: &[&Version]) -> Error {
     let mut numbers: Vec<u64> = versions.iter().map(|version| version.number()).collect();
     numbers.sort_unstable();
     numbers.dedup();
     let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
     let of = format!("version{} {}", if numbers.len() == 1 { "" } else { "s" }, numbers.join(" and "));
-    Error::usage(match known {
-        [] => format!("there is no kind of edges {kind:?}: no edge of {of} has a kind"),
-        [_, ..] => format!("there is no kind of edges {kind:?} in {of}; there are {named}"),
-    })
+    Error::usage(unknown_kind(kind, &of, known, known.len()))
 }

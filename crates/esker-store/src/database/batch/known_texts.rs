@@ -32,8 +32,23 @@ impl KnownTexts {
     }
 
     /// Number of texts.
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.layers.len() + self.recent.len()
+    }
+
+    /// The texts with the least codes, at most `count` of them.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the dictionary is damaged.
+    pub(crate) fn first(&self, count: usize) -> Result<Vec<String>> {
+        let stored = (0..self.layers.len().min(count)).map(|code| self.layers.text(code));
+        let mut texts = stored.collect::<Result<Vec<&[u8]>>>()?;
+        let mut recent: Vec<(u32, &[u8])> =
+            self.recent.iter().map(|(text, &code)| (code, &text[..])).collect();
+        recent.sort_unstable();
+        texts.extend(recent.into_iter().map(|(_, text)| text));
+        texts.truncate(count);
+        Ok(texts.into_iter().map(|text| String::from_utf8_lossy(text).into_owned()).collect())
     }
 
     /// The code of a text; `None` if no edge ever had it.

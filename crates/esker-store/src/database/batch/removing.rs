@@ -3,15 +3,42 @@
 //! A commit knows only the removal of all of them. So it removes all, and adds those that stay again, with
 //! the same values; where it becomes a layer, these stay what they were.
 
+use std::collections::HashSet;
+
 use esker_format::memory::push;
 use esker_format::{Duplicates, Error, Result};
 
-use crate::commit::{Batch, BatchMatch, CommitEdge, RuleScope};
-use crate::database::batch::resolve::{CommitBuilder, Earlier};
+use crate::commit::{Batch, BatchMatch, CommitEdge, KINDS_NAMED_MAX, RuleScope, unknown_kind};
+use crate::database::batch::resolve::{CommitBuilder, Earlier, IDS_PER_CHECK};
 use crate::database::batch::standing::Ends;
 use crate::freeze::REMOVAL;
 
 impl CommitBuilder<'_> {
+    /// Refuses removals of edges of a kind that no edge ever had: nothing would tell a slip of the pen from
+    /// edges that are gone.
+    pub(crate) fn expect_kinds(&self, batch: &Batch) -> Result<()> {
+        let Some(property) = batch.edge_properties().iter().position(|property| property.kind) else {
+            return Ok(());
+        };
+        let Some(known) = self.writer.texts.get(property).and_then(Option::as_ref) else { return Ok(()) };
+        let mut seen: HashSet<&[u8]> = HashSet::new();
+        for (index, wanted) in batch.matches.iter().enumerate() {
+            if index % IDS_PER_CHECK == 0 {
+                self.cancel.check()?;
+            }
+            let Some(kind) = wanted.text_of(property as u32).filter(|kind| !seen.contains(kind)) else {
+                continue;
+            };
+            if known.code_of(kind)?.is_none() {
+                let kinds = known.first(KINDS_NAMED_MAX)?;
+                let kind = String::from_utf8_lossy(kind);
+                return Err(Error::invalid(unknown_kind(&kind, "the database", &kinds, known.len())));
+            }
+            seen.insert(kind);
+        }
+        Ok(())
+    }
+
     /// The property bits of the edges between two vertices after the changes so far. Those that are kept are
     /// taken out.
     fn edges_between(

@@ -152,10 +152,10 @@ impl Writer {
             standing: StandingEdges::new(earlier.directed),
             cancel,
         };
-        let taken = match builder.only_adds(batch, &known) {
+        let taken = builder.expect_kinds(batch).and_then(|()| match builder.only_adds(batch, &known) {
             true => builder.take_additions(batch, known, earlier.run),
             false => builder.take(batch, &known, earlier),
-        };
+        });
         let outcome = taken.and_then(|()| {
             builder.commit.num_vertices = builder.writer.num_vertices();
             let duplicates = builder.unite(batch, earlier)?;
