@@ -131,13 +131,13 @@ class Algorithm(NamedTuple):
         """The name of the method in Python."""
         return self.name.replace("-", "_")
 
-    def texts(self, given: dict[str, Any], to_text: Callable[[Any], str], estimating: bool = False) -> list[tuple[str, str]]:
-        """Options as pairs of name and text, for the native half. ``to_text`` checks an id and formats it. An estimate needs no option."""
+    def texts(self, given: dict[str, Any], to_text: Callable[[Any], str]) -> list[tuple[str, str]]:
+        """Options as pairs of name and text, for the native half. ``to_text`` checks an id and formats it."""
         pairs = []
         for option in self.options:
             value = given.get(option.keyword)
-            if value is None or (option.kind == "flag" and value is False) or (estimating and isinstance(value, tuple) and not value):
-                if option.required and not estimating:
+            if value is None or (option.kind == "flag" and value is False):
+                if option.required:
                     raise MistypedError(f"{self.method} needs {option.keyword}")
                 continue
             pairs += [(option.name, text) for text in option.texts(value, to_text)]
@@ -198,7 +198,7 @@ def signature(algorithm: Algorithm, estimating: bool) -> inspect.Signature:
     parameters = [Kind("self", Kind.POSITIONAL_OR_KEYWORD)]
     ids = sorted((o for o in algorithm.options if o.kind == "vertex" and o.name == "source"), key=lambda o: not o.required)
     for option in ids:
-        default = Kind.empty if option.required and not estimating else None
+        default = Kind.empty if option.required else None
         annotation = option.annotation if default is Kind.empty or not option.required else f"{option.annotation} | None"
         parameters.append(Kind(option.keyword, Kind.POSITIONAL_OR_KEYWORD, default=default, annotation=annotation))
     for option in algorithm.options:

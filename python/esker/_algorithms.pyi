@@ -36,7 +36,7 @@ class Algorithm(NamedTuple):
     figures: tuple[str, ...]
     @property
     def method(self) -> str: ...
-    def texts(self, given: dict[str, Any], to_text: Callable[[Any], str], estimating: bool = False) -> list[tuple[str, str]]: ...
+    def texts(self, given: dict[str, Any], to_text: Callable[[Any], str]) -> list[tuple[str, str]]: ...
 
 ALGORITHMS: dict[str, Algorithm]
 
@@ -1096,7 +1096,7 @@ class Algorithms:
 class Estimates:
     def _call(self, algorithm: Algorithm, given: dict[str, Any]) -> Any: ...
 
-    def bfs(self, source: Id | Iterable[Id] | None = None, *, max_depth: int | None = None, target: Id | None = None, parents: bool = False, alpha: float | None = None, beta: float | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
+    def bfs(self, source: Id | Iterable[Id], *, max_depth: int | None = None, target: Id | None = None, parents: bool = False, alpha: float | None = None, beta: float | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``bfs``.
 
         Args:
@@ -1121,7 +1121,7 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def sssp(self, source: Id | None = None, *, delta: float | Literal['auto'] | None = None, target: Id | None = None, parents: bool = False, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
+    def sssp(self, source: Id, *, delta: float | Literal['auto'] | None = None, target: Id | None = None, parents: bool = False, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``sssp``.
 
         Args:
@@ -1145,7 +1145,7 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def wbfs(self, source: Id | None = None, *, parents: bool = False, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
+    def wbfs(self, source: Id, *, parents: bool = False, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``wbfs``.
 
         Args:
@@ -1167,7 +1167,7 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def bellman_ford(self, source: Id | None = None, *, parents: bool = False, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
+    def bellman_ford(self, source: Id, *, parents: bool = False, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``bellman_ford``.
 
         Args:
@@ -1189,7 +1189,7 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def widest(self, source: Id | None = None, *, method: Literal['buckets', 'rounds'] | None = None, parents: bool = False, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
+    def widest(self, source: Id, *, method: Literal['buckets', 'rounds'] | None = None, parents: bool = False, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``widest``.
 
         Args:
@@ -1251,7 +1251,7 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def flow(self, source: Id | None = None, *, target: Id = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
+    def flow(self, source: Id, *, target: Id = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``flow``.
 
         Args:
@@ -1681,7 +1681,7 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def similarity(self, source: Id | None = None, *, measure: Literal['jaccard', 'overlap', 'cosine', 'adamic-adar', 'resource-allocation', 'preferential-attachment'] | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
+    def similarity(self, source: Id, *, measure: Literal['jaccard', 'overlap', 'cosine', 'adamic-adar', 'resource-allocation', 'preferential-attachment'] | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``similarity``.
 
         Args:

@@ -100,7 +100,7 @@ class _Estimates(Estimates):
         settings = run_settings(**{name: given.pop(name) for name in ("threads", "deterministic", "memory") if name in given})
         reading = _reading(given)
         choice = view_choice(given.pop("weight", None), given.pop("undirected", False))
-        texts = algorithm.texts(given, self._graph._id_text, estimating=True)
+        texts = algorithm.texts(given, self._graph._id_text)
         planned = settings["memory"] is not None or reading != (None, None, None)
         *sizes, plan = self._graph._native.estimate(algorithm.name, texts, settings, choice, reading if planned else None)
         return Estimate(*sizes, None if plan is None else json.loads(plan))

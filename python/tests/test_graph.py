@@ -35,7 +35,10 @@ def test_every_algorithm_of_the_catalogue_is_a_method(karate):
         assert result.algorithm == algorithm.name and result.seconds >= 0
         assert result.facts or result.columns
         assert set(result.columns) <= set(algorithm.columns) and set(result.facts) <= set(algorithm.figures)
-        estimate = getattr(graph.estimate, algorithm.method)(threads=1)
+        estimate = getattr(graph.estimate, algorithm.method)(*source, **target, threads=1)
+        if source:
+            with pytest.raises(TypeError, match="source"):
+                getattr(graph.estimate, algorithm.method)(**target)
         assert estimate.memory_bytes > 0 and estimate.fits("1GiB") and not estimate.fits(1)
         for owner in (esker.Graph, type(graph.estimate)):
             method = getattr(owner, algorithm.method)

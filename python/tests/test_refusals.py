@@ -238,8 +238,8 @@ def test_runs_are_planned(tmp_path):
         found = g.estimate.pagerank(memory="1GiB")
         assert found.plan["residency"] == "mapped" and found.plan["memory_limit_bytes"] == 1 << 30 and found.plan["predicted"]["seconds"] > 0
         assert {one["residency"] for one in found.plan["candidates"]} >= {"mapped", "pooled", "headed"}
-        assert g.estimate.bfs(residency="headed", head=1).plan["heads"]["length"] == 1
-        assert g.estimate.bfs(residency="pooled").plan["residency"] == "pooled"
+        assert g.estimate.bfs(0, residency="headed", head=1).plan["heads"]["length"] == 1
+        assert g.estimate.bfs(0, residency="pooled").plan["residency"] == "pooled"
         with pytest.raises(esker.MemoryLimitError):
             g.estimate.pagerank(memory=10)
         with pytest.raises(esker.InvalidError, match="tiles"):
@@ -251,12 +251,12 @@ def test_estimates_refuse_what_runs_refuse(tmp_path):
         with db.batch() as batch:
             batch.add_edges(range(10), range(1, 11))
         g = db.graph()
-        for name, given in [("bfs", {"source": 70}), ("quality", {"labels": "nope"}), ("msf", {})]:
+        for name, given in [("bfs", {"source": 70}), ("bfs", {}), ("bfs", {"source": []}), ("flow", {"source": 1}), ("quality", {"labels": "nope"}), ("msf", {})]:
             with pytest.raises(esker.Error) as run:
                 getattr(g, name)(**given)
             with pytest.raises(type(run.value)):
                 getattr(g.estimate, name)(**given)
-        assert g.estimate.bfs().memory_bytes > 0 and g.estimate.msf(undirected=True).memory_bytes > 0
+        assert g.estimate.bfs(1).memory_bytes > 0 and g.estimate.msf(undirected=True).memory_bytes > 0
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (2, 3), (3, 3)])

@@ -1,5 +1,6 @@
 //! From names of inputs to a reader: the one entry of all formats.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use esker_format::io::{Disk, RealDisk};
@@ -86,6 +87,7 @@ fn graph_frame(folder: &str) -> Option<[String; 2]> {
 /// As [`open_reader`].
 pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
     let Some(first) = inputs.first() else { return Err(Error::invalid("no input is named")) };
+    expect_names_once(options)?;
     let head = InputHead::of(first, options)?;
     let format = match options.format {
         Some(format) => format,
@@ -128,6 +130,27 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
         reader = Box::new(BothEnds::new(reader)?);
     }
     Ok(Opened { reader, format, notes, warnings })
+}
+
+/// Refuses a name that is given two values, of which one would be dropped.
+///
+/// # Errors
+/// [`Error::Usage`].
+pub fn expect_names_once(options: &ReadOptions) -> Result<()> {
+    let formats = options.notation.formats.iter().filter_map(|format| format.column.as_deref());
+    expect_once_each(Setting::Default, options.defaults.iter().map(|one| one.name.as_str()))?;
+    expect_once_each(Setting::Schema, options.schema.iter().map(|one| one.name.as_str()))?;
+    expect_once_each(Setting::DateFormat, formats)
+}
+
+fn expect_once_each<'n>(setting: Setting, names: impl Iterator<Item = &'n str>) -> Result<()> {
+    let mut seen = HashSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            return Err(Error::usage(message![setting, format!(" names {name:?} twice: leave one out")]));
+        }
+    }
+    Ok(())
 }
 
 /// Puts the vertices that are given beside the edges before them.
@@ -283,11 +306,12 @@ pub fn open_kinds(inputs: &[KindInput], options: &ReadOptions) -> Result<Opened>
     Ok(Opened { reader, format, notes, warnings })
 }
 
-/// Refuses inputs of kinds of which one that is read once is named twice.
+/// Refuses a kind that is named twice, and inputs of kinds of which one that is read once is.
 ///
 /// # Errors
-/// As [`expand`].
+/// [`Error::Usage`] for a kind; as [`expand`].
 pub fn expect_once(inputs: &[KindInput], options: &ReadOptions) -> Result<()> {
+    expect_once_each(Setting::Kind, inputs.iter().map(|one| one.kind.as_str()))?;
     let names: Vec<&str> = inputs.iter().map(|one| one.input.as_str()).collect();
     expand(&names, &options.cancel).map(|_| ())
 }

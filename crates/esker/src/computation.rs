@@ -61,8 +61,9 @@ impl<'c> Computation<'c> {
         Self { verify, ..self }
     }
 
-    /// Refuses what a run on a view would refuse once it reads: vertices and properties that there are not, a
-    /// choice of weights that the algorithm does not read, and a directed graph if it takes none.
+    /// Refuses what a run on a view would refuse once it reads: options that are missing, vertices and
+    /// properties that there are not, a choice of weights that the algorithm does not read, and a directed
+    /// graph if it takes none.
     ///
     /// ```
     /// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
@@ -84,6 +85,7 @@ impl<'c> Computation<'c> {
     /// As [`Computation::run`], but for its memory.
     pub fn check(&self, view: &View, run: &Run) -> Result<()> {
         let Self { entry, params, .. } = self;
+        entry.check_params(params)?;
         entry.check_weight(view.is_weight_chosen())?;
         for option in entry.options {
             for value in params.all(option.name) {

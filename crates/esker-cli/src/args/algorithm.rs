@@ -15,10 +15,7 @@ use crate::language::said;
 use crate::show::text;
 
 /// Options that all algorithms of a verb share.
-pub(crate) trait SharedArgs: Args {
-    /// Whether the verb needs the options that the catalogue calls required.
-    const NEEDS_REQUIRED: bool;
-}
+pub(crate) trait SharedArgs: Args {}
 
 /// `esker VERB ALGORITHM ...`, or `esker VERB --list`.
 #[derive(Debug)]
@@ -96,7 +93,7 @@ fn given(matches: &ArgMatches) -> Vec<String> {
 }
 
 /// The argument for an option of an algorithm.
-fn argument(option: &'static Opt, needs_required: bool) -> Arg {
+fn argument(option: &'static Opt) -> Arg {
     let argument = Arg::new(option.name).long(option.name).help(help(option)).help_heading(OF_ALGORITHM);
     if option.kind == OptKind::Flag {
         return argument.action(ArgAction::SetTrue);
@@ -104,10 +101,8 @@ fn argument(option: &'static Opt, needs_required: bool) -> Arg {
     argument
         .value_name(option.value_name())
         .action(if option.repeatable { ArgAction::Append } else { ArgAction::Set })
-        .required(option.required && needs_required && !is_sources(option))
-        .required_unless_present_any(
-            (option.required && needs_required && is_sources(option)).then_some(IDS_FROM),
-        )
+        .required(option.required && !is_sources(option))
+        .required_unless_present_any((option.required && is_sources(option)).then_some(IDS_FROM))
         .allow_hyphen_values(true)
         .value_parser(move |text: &str| {
             option.check(text).map(|()| text.to_owned()).map_err(|reason| said(&reason))
@@ -155,7 +150,7 @@ fn sources(matches: &ArgMatches) -> Result<Vec<IdList>, clap::Error> {
 /// Adds the arguments of an algorithm to its subcommand, which is named after it.
 fn complete<T: SharedArgs>(command: Command) -> Command {
     let Ok(entry) = find(command.get_name()) else { return command };
-    let options = entry.options.iter().map(|option| argument(option, T::NEEDS_REQUIRED));
+    let options = entry.options.iter().map(argument);
     let sources = has_sources(entry).then(|| {
         let help = "Read more of --source from this file, one id a line; `-` is standard input. The file may be compressed";
         Arg::new(IDS_FROM).long("ids-from").value_name("FILE").help(help).help_heading(OF_ALGORITHM).hide_short_help(true)

@@ -118,7 +118,10 @@ impl RememberArgs {
         let column = |given: &String| column(given, named, columns, &known);
         self.src.iter().try_for_each(|given| column(given).map(|column| table.source = column))?;
         self.dst.iter().try_for_each(|given| column(given).map(|column| table.target = column))?;
-        for ColumnArg { property, column: given } in &self.column {
+        for (at, ColumnArg { property, column: given }) in self.column.iter().enumerate() {
+            if self.column[..at].iter().any(|earlier| earlier.property == *property) {
+                return Err(Failure::Usage(format!("--column names {property:?} twice: leave one out")));
+            }
             if !properties.contains(property) {
                 return Err(Failure::Usage(format!("edges have no property {property:?}")));
             }

@@ -60,9 +60,7 @@ struct EstimateArgs {
     json: bool,
 }
 
-impl SharedArgs for EstimateArgs {
-    const NEEDS_REQUIRED: bool = false;
-}
+impl SharedArgs for EstimateArgs {}
 
 impl EstimateCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
@@ -87,7 +85,9 @@ impl EstimateArgs {
         let resources = self.resources.of_run(self.deterministic);
         let planned = match computation.plan(&view, &resources).map_err(Failure::from) {
             Ok(planned) => Ok(planned),
-            Err(Failure::Library(refusal)) if refusal.kind != ErrorKind::Usage => Err(said(&refusal.message)),
+            Err(Failure::Library(refusal)) if refusal.kind == ErrorKind::OverBudget => {
+                Err(said(&refusal.message))
+            }
             Err(failure) => return Err(failure),
         };
         let estimate = match &planned {

@@ -148,9 +148,7 @@ struct RunArgs {
     policy: PolicyArgs,
 }
 
-impl SharedArgs for RunArgs {
-    const NEEDS_REQUIRED: bool = true;
-}
+impl SharedArgs for RunArgs {}
 
 impl RunCommand {
     pub(crate) fn carry_out(&self) -> Outcome {

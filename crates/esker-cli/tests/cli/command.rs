@@ -137,8 +137,55 @@ fn an_estimate_refuses_what_the_run_refuses() {
         assert!(!run.status.success() && !said(&estimate).is_empty(), "{rest}: {}", said(&run));
     }
     place.ok("estimate bfs g.esker --source 1");
-    place.ok("estimate bfs g.esker");
     place.ok("estimate msf g.esker --as-undirected");
+}
+
+/// A search without its source was estimated.
+#[test]
+fn an_estimate_needs_what_the_run_needs() {
+    let place = Place::new();
+    place.file("a.csv", "source,target,weight\n1,2,1\n2,3,2\n");
+    place.ok("import a.csv g.esker --undirected");
+    place.file("none.txt", "\n");
+    for entry in CATALOGUE {
+        let required: Vec<_> = entry.options.iter().filter(|option| option.required).collect();
+        let all = |left_out: Option<&str>| {
+            let given = required.iter().filter(|option| Some(option.name) != left_out);
+            given.enumerate().map(|(at, option)| format!(" --{} {}", option.name, at + 1)).collect::<String>()
+        };
+        let choices = ["", " --encoding tiles", " --residency pooled", " --weight nope", " --kind x"];
+        let wholes = choices.map(|choice| all(None) + choice);
+        let lacking = required.iter().map(|option| all(Some(option.name)));
+        for options in wholes.into_iter().chain(lacking) {
+            let [estimate, run] = ["estimate", "run"]
+                .map(|verb| place.run(&format!("{verb} {} g.esker{options}", entry.name)).status.code());
+            assert_eq!(estimate, run, "{}{options}", entry.name);
+        }
+    }
+    place.fails(2, "estimate bfs g.esker --ids-from none.txt", "no ids");
+}
+
+/// One of the two values was dropped.
+#[test]
+fn a_name_is_given_one_value() {
+    let place = Place::new();
+    place.file("a.csv", "source,target,w,day\n1,2,1,2026-01-02\n");
+    place.ok("import a.csv g.esker --property w");
+    for (line, option) in [
+        ("import a.csv b.esker --default w=1 --default w=3", "--default"),
+        ("import a.csv b.esker --default w=1 --default w=1", "--default"),
+        ("import a.csv b.esker --schema w:i64,w:f64", "--schema"),
+        ("import a.csv b.esker --schema w:i64 --schema w:f64", "--schema"),
+        ("import a.csv b.esker --date-format day=%Y-%m-%d --date-format day=%d.%m.%Y", "--date-format"),
+        ("import b.esker --kind x=a.csv --kind x=a.csv", "--kind"),
+        ("add g.esker a.csv --default w=1 --default w=3", "--default"),
+        ("add g.esker a.csv --schema w:i64 --schema w:i64", "--schema"),
+        ("sync g.esker a.csv --default w=1 --default w=3", "--default"),
+        ("options g.esker --column w=w --column w=day", "--column"),
+    ] {
+        place.fails(2, line, &format!("{option} names"));
+        place.fails(2, line, "twice: leave one out");
+    }
 }
 
 #[test]
@@ -485,11 +532,11 @@ fn a_run_says_what_it_reads_and_why() {
     assert_eq!(chosen(&format!("--memory {}", lists - (64 << 10))), "tiles, mapped");
     assert_eq!(chosen("--residency pooled --memory 1GiB"), "lists, pooled");
     assert_eq!(chosen("--residency pooled --encoding tiles --memory 1GiB"), "tiles, pooled");
-    let text = place.ok("estimate bfs g.esker --explain --memory 1GiB");
+    let text = place.ok("estimate bfs g.esker --source 1 --explain --memory 1GiB");
     assert!(text.contains("chosen; ") && text.contains("lists, headed  "), "{text}");
-    let text = place.ok("estimate bfs g.esker --residency headed --head 4 --memory 1GiB");
+    let text = place.ok("estimate bfs g.esker --source 1 --residency headed --head 4 --memory 1GiB");
     assert!(text.contains("heads of 4 neighbours"), "{text}");
-    let text = place.ok("estimate bfs g.esker --memory 1KiB");
+    let text = place.ok("estimate bfs g.esker --source 1 --memory 1KiB");
     assert!(text.contains("is refused: bfs needs"), "{text}");
 }
 

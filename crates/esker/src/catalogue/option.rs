@@ -80,7 +80,7 @@ pub struct Opt {
     pub kind: OptKind,
     /// What happens without it.
     pub default: OptDefault,
-    /// Whether a run needs it; an estimate never does.
+    /// Whether a run needs it.
     pub required: bool,
     /// Whether it may be given several times.
     pub repeatable: bool,

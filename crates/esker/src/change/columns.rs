@@ -2,6 +2,7 @@
 
 use arrow_array::ArrayRef;
 use esker_graph::{Assignment, Message, Operation, Setting, message};
+use esker_import::open::expect_names_once;
 use esker_import::read::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
 use esker_import::read::known_vertices::KnownVertices;
 use esker_import::read::source::{EdgeBatch, Reader, Rejected, Schema, WideInteger, id_at as external_id};
@@ -59,6 +60,7 @@ fn open_columns(
         ..given.clone()
     };
     let counted = given.vertices.as_ref().filter(|name| name.parse::<u64>().is_ok());
+    expect_names_once(given)?;
     check_schema(target, given, purpose)?;
     if given.both_ends && target.directed {
         return Err(Error::usage(message![
