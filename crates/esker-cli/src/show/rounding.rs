@@ -1,5 +1,6 @@
 //! `--round`: the digits after the point of numbers on standard output.
 
+use std::collections::HashSet;
 use std::sync::OnceLock;
 
 use clap::Args;
@@ -7,13 +8,14 @@ use serde_json::{Number, Value};
 
 /// The digits of `--round`, once it was applied.
 static DIGITS: OnceLock<usize> = OnceLock::new();
-/// Greater numbers have no digits after the point to leave out.
-const WHOLE_FROM: f64 = 1e15;
+/// From here on numbers are whole, and are printed with an exponent.
+const WHOLE_FROM: f64 = 1e21;
 
 /// `--round`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RoundArg {
-    /// Print numbers below 1e15 with N digits after the point; files, and what --exec gets, have all digits
+    /// Print numbers with N digits after the point; files, and what --exec gets, have all digits. Numbers
+    /// from 1e21 on are whole and stay as they are, and bins keep the digits that tell them apart
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(..=15))]
     round: Option<u8>,
 }
@@ -49,6 +51,30 @@ pub(crate) fn number_text(number: &Number) -> String {
 /// A number with the digits that were asked for; `None` if none were, or it is too large for digits.
 pub(crate) fn float_text(number: f64) -> Option<String> {
     fixed(*DIGITS.get()?, number)
+}
+
+/// The names of the bins of a histogram, their numbers rounded, unless two bins would have one name then.
+pub(crate) fn rounded_bins(names: Vec<String>) -> Vec<String> {
+    match DIGITS.get() {
+        Some(&digits) => bins_rounded_to(digits, names),
+        None => names,
+    }
+}
+
+fn bins_rounded_to(digits: usize, names: Vec<String>) -> Vec<String> {
+    let number = |text: &str| match text.parse::<f64>() {
+        Ok(number) if text.contains(['.', 'e']) => fixed(digits, number).unwrap_or_else(|| text.to_owned()),
+        _ => text.to_owned(),
+    };
+    let name = |name: &String| {
+        let ends: Vec<String> = name.split(" to ").map(number).collect();
+        // A bin between two equal numbers would hold nothing.
+        let is_empty = ends.len() == 2 && ends[0] == ends[1];
+        (!is_empty).then(|| ends.join(" to "))
+    };
+    let rounded: Option<Vec<String>> = names.iter().map(name).collect();
+    let are_apart = |rounded: &Vec<String>| rounded.iter().collect::<HashSet<_>>().len() == names.len();
+    rounded.filter(are_apart).unwrap_or(names)
 }
 
 fn rounded_to(digits: usize, value: Value) -> Value {
@@ -88,12 +114,25 @@ mod tests {
             (2, -0.001, Some("0.00")),
             (0, 2.5, Some("2")),
             (3, 1.0, Some("1.000")),
+            (0, 1_234_567_890_123_456.8, Some("1234567890123457")),
+            (1, 1_234_567_890_123_456.8, Some("1234567890123456.8")),
+            (2, -1e15, Some("-1000000000000000.00")),
+            (2, 1e20, Some("100000000000000000000.00")),
             (2, 1e300, None),
             (2, f64::NAN, None),
         ];
         for (digits, number, expected) in table {
             assert_eq!(fixed(digits, number).as_deref(), expected, "{number}");
         }
+        let bins = |names: [&str; 2], expected: [&str; 2]| {
+            let expected = expected.map(str::to_owned).to_vec();
+            assert_eq!(bins_rounded_to(2, names.map(str::to_owned).to_vec()), expected);
+        };
+        bins(["0.3333", "0.5"], ["0.33", "0.50"]);
+        bins(["0.3333", "0.3334"], ["0.3333", "0.3334"]);
+        bins(["1", "2 to 3"], ["1", "2 to 3"]);
+        bins(["0.000e0 to 1.234e0", "1.234e0 to 2.468e0"], ["0.00 to 1.23", "1.23 to 2.47"]);
+        bins(["0.000e0 to 1.234e-3", "1.234e-3 to 1.0e0"], ["0.000e0 to 1.234e-3", "1.234e-3 to 1.0e0"]);
         let value = json!({ "a": [1, 0.127, "0.127"], "b": 1e300, "c": null });
         assert_eq!(rounded_to(2, value), json!({ "a": [1, 0.13, "0.127"], "b": 1e300, "c": null }));
     }

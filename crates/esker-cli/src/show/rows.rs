@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::failure::Outcome;
 use crate::interrupt;
-use crate::show::rounding::{number_text, rounded};
+use crate::show::rounding::{number_text, rounded, rounded_bins};
 use crate::show::text;
 
 /// Signs of the longest bar of a histogram.
@@ -199,7 +199,9 @@ pub(crate) fn bars(name: &str, histogram: &Histogram) -> RowTable {
     let most = histogram.bins.iter().map(|bin| bin.1).max().unwrap_or(1).max(1);
     let missing = (histogram.missing > 0).then(|| (NO_BIN.to_owned(), histogram.missing));
     let all: u64 = histogram.bins.iter().map(|bin| bin.1).sum::<u64>() + histogram.missing;
-    for (bin, count) in histogram.bins.iter().cloned().chain(missing) {
+    let names = rounded_bins(histogram.bins.iter().map(|bin| bin.0.clone()).collect());
+    let counts = histogram.bins.iter().map(|bin| bin.1);
+    for (bin, count) in names.into_iter().zip(counts).chain(missing) {
         let share = (count as f64 / all as f64 * 1e4).round() / 1e4;
         rows.push(vec![bin.into(), count.into(), share.into()]);
         let length = (count as f64 / most as f64 * BAR_WIDTH as f64).ceil() as usize;
@@ -217,6 +219,11 @@ fn field(value: &Value) -> Option<Cow<'_, str>> {
             Some(Cow::Borrowed(text))
         }
         Value::Number(number) => Some(Cow::Owned(number_text(number))),
+        // A vector.
+        Value::Array(items) => {
+            let text = |item: &Value| item.as_number().map_or_else(|| item.to_string(), number_text);
+            Some(Cow::Owned(format!("[{}]", items.iter().map(text).collect::<Vec<_>>().join(","))))
+        }
         other => Some(Cow::Owned(other.to_string())),
     }
 }

@@ -84,3 +84,20 @@ fn a_file_of_all_values_is_not_rounded() {
     );
     place.fails(2, "run pagerank a.esker --round 16", "16 is not in 0..=15");
 }
+
+/// Numbers from 1e15 on, vectors and bins were printed with other digits.
+#[test]
+fn large_numbers_vectors_and_bins_are_rounded() {
+    let place = Place::new();
+    place.file("a.csv", "from,to,weight\na,b,1234567890123456.75\nb,c,0.125\nc,a,2e16\n");
+    place.ok("import a.csv a.esker --weight weight");
+    let weights = |line: &str| {
+        let table = place.ok(line);
+        table.lines().skip(1).filter_map(|line| line.rsplit(' ').next()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(weights("edges a.esker --round 0 -q"), "1234567890123457 0 20000000000000000");
+    assert_eq!(weights("edges a.esker --round 1 -q"), "1234567890123456.8 0.1 20000000000000000.0");
+    assert_eq!(place.json("edges a.esker --round 0 --json")[0]["weight"], 1_234_567_890_123_457.0);
+    let bins = place.ok("run pagerank a.esker --histogram --round 2 -q");
+    assert!(bins.lines().nth(1).is_some_and(|line| line.starts_with("0.33 ")), "{bins}");
+}
