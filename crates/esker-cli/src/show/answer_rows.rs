@@ -34,13 +34,17 @@ pub(crate) fn answer_rows(
 /// What readers see of a figure that has no value on this graph; programs get null.
 pub(crate) const UNDEFINED: &str = "undefined";
 
-fn figures(answer: &Answer, format: RowFormat) -> RowTable {
-    let mut rows = RowTable::of(answer.facts.iter().map(|(name, _)| *name));
-    let cell = |fact: &Fact| match fact {
+/// A figure as the cell of a table.
+pub(crate) fn figure_cell(fact: &Fact, format: RowFormat) -> serde_json::Value {
+    match fact {
         Fact::Float(value) if value.is_nan() && format == RowFormat::Table => json!(UNDEFINED),
         fact => fact_json(fact),
-    };
-    rows.push(answer.facts.iter().map(|(_, fact)| cell(fact)).collect());
+    }
+}
+
+fn figures(answer: &Answer, format: RowFormat) -> RowTable {
+    let mut rows = RowTable::of(answer.facts.iter().map(|(name, _)| *name));
+    rows.push(answer.facts.iter().map(|(_, fact)| figure_cell(fact, format)).collect());
     rows
 }
 

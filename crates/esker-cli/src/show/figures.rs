@@ -5,9 +5,9 @@ use esker::catalogue::Entry;
 use esker::store::View;
 use serde_json::json;
 
-use crate::show::answer_rows::fact_json;
+use crate::show::answer_rows::figure_cell;
 use crate::show::rounding;
-use crate::show::rows::RowTable;
+use crate::show::rows::{RowFormat, RowTable};
 
 /// The numbers of vertices and edges of a graph, which is a version or a part of one.
 #[derive(Debug, Clone, Copy)]
@@ -23,12 +23,18 @@ pub(crate) fn edges_name(view: &View) -> &'static str {
 }
 
 /// The figures of an answer, after the size of its graph.
-pub(crate) fn sized_figures(entry: &Entry, view: &View, size: GraphSize, answer: &Answer) -> RowTable {
+pub(crate) fn sized_figures(
+    entry: &Entry,
+    view: &View,
+    size: GraphSize,
+    answer: &Answer,
+    format: RowFormat,
+) -> RowTable {
     let mut rows =
         RowTable::of(["vertices", edges_name(view)].into_iter().chain(entry.figures.iter().copied()));
     let figure = |name: &&str| {
         let fact = answer.facts.iter().find(|(known, _)| known == name);
-        fact.map_or(serde_json::Value::Null, |(_, fact)| fact_json(fact))
+        fact.map_or(serde_json::Value::Null, |(_, fact)| figure_cell(fact, format))
     };
     let sizes = [json!(size.vertices), json!(size.edges)];
     rows.push(sizes.into_iter().chain(entry.figures.iter().map(figure)).collect());

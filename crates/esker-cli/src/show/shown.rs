@@ -79,7 +79,7 @@ impl ShownRows {
         let &FoundOn { entry, view, size, answer, events } = found;
         match self {
             Self::Nothing => Ok(RowTable::default()),
-            Self::Figures => Ok(sized_figures(entry, view, size, answer)),
+            Self::Figures => Ok(sized_figures(entry, view, size, answer, format)),
             Self::Top(count) => answer_rows(view.version(), answer, Some(count), format),
             Self::All => answer_rows(view.version(), answer, None, format),
             Self::Events => event_rows(view.version(), events),

@@ -62,6 +62,12 @@ fn a_figure_without_a_value_is_said_to_be_undefined() {
     place.ok("import cycle.csv cycle.esker --undirected");
     assert_eq!(place.ok("run assortativity cycle.esker"), "assortativity\nundefined\n");
     assert_eq!(place.ok("run assortativity cycle.esker --format jsonl"), "{\"assortativity\":null}\n");
+    place.file("timed.csv", "from,to,at\na,b,1\nb,c,2\nc,a,3\n");
+    place.ok("import timed.csv timed.esker --undirected --time at");
+    let window = "window assortativity timed.esker --length 5 --time-unit s --from 0 --to 10 -q";
+    let table = place.ok(window);
+    assert!(table.lines().skip(1).all(|line| line.ends_with("undefined")), "{table}");
+    assert!(place.ok(&format!("{window} --format csv")).lines().skip(1).all(|line| line.ends_with(',')));
     let report = place.ok("run assortativity cycle.esker --json --verify");
     assert!(report.contains("\"assortativity\": null"), "{report}");
 }
