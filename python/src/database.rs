@@ -10,14 +10,13 @@ use esker::change::{
     Definition, FeedOptions, FeedReport, Purpose, Target, check_message, expect_event_time, feed, open_edges,
 };
 use esker::differences::{Differences, Style, summary_json};
-use esker::graph::{Cancel, Run};
+use esker::graph::Cancel;
 use esker::import::options::ImportOptions;
 use esker::import::read::format::ReadOptions;
-use esker::session::VersionSource;
 use esker::store::database::{CompactOptions, CompactReport, Renumber, Tiling};
 use esker::store::diff::diff;
 use esker::store::format::{Retention, VersionRecord};
-use esker::store::manifest::{Manifest, check_tag, parse_time};
+use esker::store::manifest::{check_tag, parse_time};
 use esker::store::tiles::TileReport;
 use esker::store::{CommitOptions, Database as Writer, HeadedOptions, Store};
 use pyo3::prelude::*;
@@ -27,6 +26,7 @@ use crate::batch::PyBatch;
 use crate::differences::{DifferenceStream, JsonLists};
 use crate::failure::{PyFailure, PyOutcome, invalid};
 use crate::graph::PyGraph;
+use crate::handle::{Handle, Serving};
 use crate::output::report::{feed_facts, replaced, version_facts};
 use crate::settings::{
     BuildSettings, ONLY_OF_TILES, ReadSettings, Settings, WriteSettings, commit_options, duplicates,
@@ -49,38 +49,7 @@ pub(crate) struct PyDatabase {
     path: PathBuf,
     /// The process that opened it: a forked process does not have the writer's threads.
     process: u32,
-}
-
-#[derive(Clone)]
-pub(crate) enum Handle {
-    Reader(Store),
-    Writer(Arc<ManuallyDrop<Writer>>),
-}
-
-impl Handle {
-    /// Its versions.
-    pub(crate) fn versions(&self) -> &dyn VersionSource {
-        match self {
-            Self::Reader(store) => store,
-            Self::Writer(writer) => &***writer,
-        }
-    }
-
-    /// What the database says of itself.
-    pub(crate) fn manifest(&self) -> PyOutcome<Arc<Manifest>> {
-        Ok(match self {
-            Self::Reader(store) => Arc::clone(store.whole_manifest()?),
-            Self::Writer(writer) => writer.manifest(),
-        })
-    }
-
-    /// The same; a reader reads the commits in the log under `run`.
-    pub(crate) fn under(self, run: &Arc<Run>) -> Self {
-        match self {
-            Self::Reader(store) => Self::Reader(store.under(Arc::clone(run))),
-            writer => writer,
-        }
-    }
+    serving: Mutex<Option<Serving>>,
 }
 
 impl PyDatabase {
@@ -90,7 +59,16 @@ impl PyDatabase {
     }
 
     pub(crate) fn new(handle: Handle, path: PathBuf) -> Self {
-        Self { handle: Mutex::new(Some(handle)), path, process: std::process::id() }
+        let handle = Mutex::new(Some(handle));
+        Self { handle, path, process: std::process::id(), serving: Mutex::default() }
+    }
+
+    /// The same, and other processes may hand over commits ([`Writer::serve_queue`]).
+    pub(crate) fn served(self) -> Self {
+        if let Some(Handle::Writer(writer)) = &*self.handle.lock() {
+            *self.serving.lock() = Some(Serving::of(writer));
+        }
+        self
     }
 
     /// Its handle.
@@ -141,11 +119,14 @@ impl PyDatabase {
 
     fn shut(&self) -> PyOutcome<()> {
         let mut handle = self.handle.lock();
+        let serving = self.serving.lock().take();
+        let is_served = serving.map(drop).is_some();
         match handle.take() {
             Some(Handle::Writer(writer)) if self.process == std::process::id() => {
                 match Arc::try_unwrap(writer) {
                     Ok(writer) => Ok(ManuallyDrop::into_inner(writer).close()?),
                     Err(writer) => {
+                        *self.serving.lock() = is_served.then(|| Serving::of(&writer));
                         *handle = Some(Handle::Writer(writer));
                         invalid("another thread is using the database; close it after that thread is done")
                     }
@@ -476,11 +457,11 @@ impl PyDatabase {
             }),
         };
         watched(py, &build.cancel, listener.as_ref(), || {
-            let target = Target::of(&writer)?;
+            let target = Target::of(&**writer)?;
             let purpose = if remove { Purpose::Remove } else { Purpose::Add };
             let input = open_edges(&target, &inputs, &read, purpose)?;
             let (notes, mut report) = (input.notes.clone(), FeedReport::default());
-            let fed = feed(&writer, &target, input, &options, &mut report).map_err(PyFailure::of_feed);
+            let fed = feed(&**writer, &target, input, &options, &mut report).map_err(PyFailure::of_feed);
             // Versions that were committed before a failure have the rows beside the rejected ones.
             if fed.is_ok() || !report.versions.is_empty() {
                 report.warnings.extend(finish_rejects(rejects.as_deref())?);

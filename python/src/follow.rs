@@ -14,9 +14,10 @@ use esker::window::{EpochUnit, MovingWindow};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::database::{Handle, PyDatabase};
+use crate::database::PyDatabase;
 use crate::failure::{PyFailure, PyOutcome, invalid};
 use crate::graph::params;
+use crate::handle::Handle;
 use crate::output::answer::{append_ranked, facts_by_name, shown};
 use crate::settings::{Settings, ViewSettings};
 use crate::watch::{watched, watched_reading};

@@ -27,6 +27,7 @@ mod windows;
 mod parts;
 mod batch;
 mod differences;
+mod handle;
 mod database;
 mod reading;
 mod remembered;

@@ -19,8 +19,9 @@ use esker::store::{Database as Writer, DatabaseOptions, Store};
 use pyo3::prelude::*;
 use serde_json::json;
 
-use crate::database::{Handle, IN_MEMORY, PyDatabase, READING_LOG};
+use crate::database::{IN_MEMORY, PyDatabase, READING_LOG};
 use crate::failure::PyOutcome;
+use crate::handle::Handle;
 use crate::input::column::InputColumn;
 use crate::input::source::{InputColumnReader, InputColumns};
 use crate::input::vertex_table::beside;
@@ -69,7 +70,7 @@ pub(crate) fn open(
     let open = watched(py, &cancel, listener.as_ref(), || {
         Ok(Handle::Writer(Arc::new(ManuallyDrop::new(Writer::open_under(&path, options, &run)?))))
     })?;
-    Ok(PyDatabase::new(open, path))
+    Ok(PyDatabase::new(open, path).served())
 }
 
 /// Says what a database has lost, and gives it up if `accept_loss`; returns a report as JSON.

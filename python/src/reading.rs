@@ -11,8 +11,9 @@ use esker::store::Error;
 use esker::store::check::check;
 use pyo3::prelude::*;
 
-use crate::database::{Handle, PyDatabase};
+use crate::database::PyDatabase;
 use crate::failure::PyOutcome;
+use crate::handle::Handle;
 use crate::language::said;
 use crate::settings::{Settings, one_of};
 use crate::watch::{watched, watched_reading};

@@ -193,7 +193,7 @@ pub(crate) fn stream_edges(
     file: Option<FileSettings>,
 ) -> PyOutcome<PyEdgeStream> {
     let writer = database.writer()?;
-    let target = Target::of(&writer)?;
+    let target = Target::of(&**writer)?;
     let (state, stop) = (Arc::new(Mutex::new(None)), Cancel::default());
     let mut options = settings.options(&stop, &state)?;
     let (is_file, is_followed) = (file.is_some(), file.as_ref().is_some_and(|file| file.follow));

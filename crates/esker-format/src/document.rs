@@ -37,6 +37,7 @@ web.esker/
   BACKUP              empty; only in a backup that nobody has written to since it was made
   log/<number>        commits that are not in a layer yet
   live/<name>         the state of a live answer, which is not part of the graph and may be removed
+  queue/<name>        changes that other processes hand to the one that writes, while they wait for the answer
   layers/<number>.columns    all columns of a layer of at most 1 MiB
   layers/<number>/    its larger columns, one file each; the names of the columns:
     out.offsets  out.targets  out.property.<number>  out.born

@@ -56,9 +56,11 @@ mod scans;
 pub mod diff;
 mod slide;
 mod commit;
+mod queue;
 pub mod database;
 pub mod check;
 mod store;
+mod queued;
 pub mod backup;
 mod follower;
 
@@ -76,6 +78,7 @@ pub use esker_layers::{
 };
 pub use follower::Follower;
 
+pub use queued::QueuedDatabase;
 pub use store::{CommitInLog, LogCheck, Store};
 pub use version::{ReservedBits, Version, VertexEdges};
 pub use view::{View, WindowLists, WindowMove};

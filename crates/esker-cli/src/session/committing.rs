@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use esker::graph::Cancel;
 use esker::store::database::CommitWatch;
 use esker::store::io::end_on_failing_pages;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -24,6 +25,8 @@ pub(crate) struct Commits {
     database: PathBuf,
     state: Mutex<CommitsState>,
     changed: Condvar,
+    /// Takes back what is handed to another process.
+    withdrawal: Cancel,
 }
 
 #[derive(Debug, Default)]
@@ -49,7 +52,12 @@ impl Commits {
     pub(crate) fn end_on_signals(database: &Path, single: bool) -> std::io::Result<Arc<Self>> {
         let state = CommitsState { is_complete: single, ..CommitsState::default() };
         let database = database.to_owned();
-        let commits = Arc::new(Self { database, state: Mutex::new(state), changed: Condvar::new() });
+        let commits = Arc::new(Self {
+            database,
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            withdrawal: Cancel::default(),
+        });
         let asked = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             signal_hook::flag::register(signal, Arc::clone(&asked))?;
@@ -72,6 +80,12 @@ impl Commits {
         state.choose_exit_code();
     }
 
+    /// A signal cancels this: what another process has been given to commit, and has not begun with, is taken
+    /// back.
+    pub(crate) fn withdrawal(&self) -> Cancel {
+        self.withdrawal.clone()
+    }
+
     /// A failure of the command, which says so if everything is committed.
     pub(crate) fn failed(&self, failure: Failure) -> Failure {
         self.state().failure(failure)
@@ -83,6 +97,7 @@ impl Commits {
 
     /// Ends the process once no commit is being written.
     fn end(&self) -> ! {
+        self.withdrawal.cancel();
         let mut state = self.state();
         if state.writing > 0 {
             text::remark_over_bar("interrupted: ending as soon as the commit in progress is durable");
@@ -124,6 +139,11 @@ impl CommitWatch for Commits {
         state.writing += 1;
     }
 
+    fn withdraw(&self) {
+        self.state().writing -= 1;
+        self.changed.notify_all();
+    }
+
     fn end(&self, durable: Option<u64>) {
         let mut state = self.state();
         state.writing -= 1;
@@ -140,12 +160,13 @@ impl CommitWatch for Commits {
     }
 }
 
-/// `version 5`, or `versions 5 to 9`.
+/// `version 5`, or `versions 5 to 9`, or `3 versions from 5 to 9` if others are between them.
 pub(crate) fn describe_versions(versions: &[u64]) -> String {
     match versions {
         [] => "no version".to_owned(),
         [one] => format!("version {one}"),
-        [first, .., last] => format!("versions {first} to {last}"),
+        [first, .., last] if last - first < versions.len() as u64 => format!("versions {first} to {last}"),
+        [first, .., last] => format!("{} versions from {first} to {last}", versions.len()),
     }
 }
 

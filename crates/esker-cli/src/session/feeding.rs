@@ -133,11 +133,11 @@ impl FeedArgs {
         let changes = report.edges + report.vertices;
         if feeding.purpose == Purpose::Remove && changes > SUMMARY_CHANGES_MAX {
             // So that the number of deleted edges is known.
-            writing.database.freeze(&writing.run)?;
+            writing.freeze()?;
         }
-        let time = Declared::of(&writing.database.manifest()).time;
+        let time = Declared::of(&*writing.destination().manifest()?).time;
         let time = time.filter(|_| feeding.purpose == Purpose::Add);
-        let written = self.write.finish(writing, changes)?;
+        let written = self.write.finish(writing, changes, &report.versions)?;
         let replaced = written.edges_changed().unwrap_or(0) + report.duplicates;
         report.warnings.extend(time.and_then(|time| report.replaced(replaced, &time)));
         let taken = begin.elapsed().as_secs_f64();
@@ -199,7 +199,7 @@ impl FeedArgs {
                     shown.set(stage, fraction.unwrap_or(0.0), remark);
                 })),
             };
-            let fed = feed(&writing.database, &writing.target, input, &options, report);
+            let fed = feed(writing.destination(), &writing.target, input, &options, report);
             fed.map_err(|error| failure_of(error, self.batch))?;
         }
         Ok(())

@@ -87,7 +87,7 @@ impl StoreArgs {
         let write = WriteArgs::of_time(self.event_time, resources);
         let writing = write.open(path, commits)?;
         let commit = write.commit(|| format!("store {} of {}", self.store.join(", "), entry.name));
-        let (database, target) = (&writing.database, &writing.target);
+        let (database, target) = (writing.destination(), &writing.target);
         let report = store_answer(database, target, view.version(), answer, &columns, &commit)?;
         if report.rejected > 0 {
             let values = counted(report.rejected, "value", "values");
@@ -96,7 +96,7 @@ impl StoreArgs {
         if report.version.is_none() {
             text::remark("nothing is stored: no vertex has a value");
         }
-        write.finish(writing, report.set + report.unset)?;
+        write.finish(writing, report.set + report.unset, report.version.as_slice())?;
         Ok(())
     }
 

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use clap::Args;
-use esker::change::{Target, check_message};
+use esker::change::{Destination, Target, check_message};
 use esker::differences::summary_json;
 use esker::graph::{Cancel, Run};
 use esker::store::database::CommitWatch;
 use esker::store::diff::{DiffSummary, diff, diff_vertices};
 use esker::store::freeze::ChangeCounts;
 use esker::store::manifest::{format_time, parse_time};
-use esker::store::{CommitOptions, Database, DatabaseOptions};
+use esker::store::{CommitOptions, Database, DatabaseOptions, Error, QueuedDatabase};
 use serde_json::{Value, json};
 
 use crate::args::heads::missing as missing_heads;
@@ -83,10 +83,17 @@ pub(crate) fn remark_future(event_time: Option<u64>) {
     }
 }
 
+/// Who commits the changes.
+pub(crate) enum Committer {
+    This(Database),
+    /// The process that has the database open to write.
+    Other(QueuedDatabase),
+}
+
 /// A database open for writing.
 pub(crate) struct Writing {
     path: PathBuf,
-    pub(crate) database: Database,
+    committer: Committer,
     /// Its schema and its newest version before the change.
     pub(crate) target: Target,
     /// The number of its edge properties before the change.
@@ -95,14 +102,47 @@ pub(crate) struct Writing {
 }
 
 impl Writing {
+    /// Where changes go.
+    pub(crate) fn destination(&self) -> Destination<'_> {
+        match &self.committer {
+            Committer::This(database) => database.into(),
+            Committer::Other(database) => database.into(),
+        }
+    }
+
+    /// The database, if this process commits.
+    pub(crate) fn own(&self) -> Result<&Database, Failure> {
+        match &self.committer {
+            Committer::This(database) => Ok(database),
+            Committer::Other(_) => Err(Failure::Failed(format!(
+                "another process has {} open to write, and takes over commits, but no new properties of edges: end that process first",
+                self.path.display()
+            ))),
+        }
+    }
+
+    /// Freezes what was committed, unless another process commits, which freezes as it is set.
+    pub(crate) fn freeze(&self) -> Result<(), Failure> {
+        match &self.committer {
+            Committer::This(database) => Ok(database.freeze(&self.run).map(drop)?),
+            Committer::Other(_) => Ok(()),
+        }
+    }
+
     /// Adds the edge properties of the target that the database does not have.
     pub(crate) fn define(&mut self) -> Result<(), Failure> {
-        Ok(self.target.define(&self.database, &self.run)?)
+        if self.target.edge_properties.len() == self.num_properties {
+            return Ok(());
+        }
+        let mut target = self.target.clone();
+        target.define(self.own()?, &self.run)?;
+        self.target = target;
+        Ok(())
     }
 
     /// The edge properties that were added since the database was opened.
     pub(crate) fn defined(&self) -> Result<Vec<String>, Failure> {
-        let version = self.database.latest()?;
+        let version = self.destination().latest()?;
         let added = version.edge_properties().skip(self.num_properties);
         Ok(added.map(|property| property.name.clone()).collect())
     }
@@ -144,8 +184,23 @@ impl WriteArgs {
         Self { message: None, event_time, freeze: false, scratch, resources: resources.clone() }
     }
 
-    /// Opens a database for writing.
+    /// Opens a database for writing. If another process has it open that takes over commits, they go there.
     pub(crate) fn open(&self, path: &Path, commits: &Arc<Commits>) -> Result<Writing, Failure> {
+        self.open_or(path, commits, |options, locked| self.hand_over(path, options, commits, locked))
+    }
+
+    /// Opens a database for a verb that reads it and commits what follows from that: no other process may
+    /// commit meanwhile.
+    pub(crate) fn open_alone(&self, path: &Path, commits: &Arc<Commits>) -> Result<Writing, Failure> {
+        self.open_or(path, commits, |_, locked| Err(locked.into()))
+    }
+
+    fn open_or(
+        &self,
+        path: &Path,
+        commits: &Arc<Commits>,
+        otherwise: impl FnOnce(DatabaseOptions, Error) -> Result<Committer, Failure>,
+    ) -> Result<Writing, Failure> {
         remark_future(self.event_time);
         let cancel = Cancel::default(); // A signal ends the process.
         let run = self.resources.run(&cancel, 0, false, None)?;
@@ -154,12 +209,42 @@ impl WriteArgs {
         let bar = Bar::spinner(false);
         let progress = Some(bar.on_round("reading the log"));
         let opening = self.resources.run(&cancel, 0, false, progress)?;
-        let database = Database::open_under(path, options, &opening);
+        let database = Database::open_under(path, options.clone(), &opening);
         bar.finish();
-        let database = database?;
-        let target = Target::of(&database)?;
+        let committer = match database {
+            Err(locked @ Error::Locked { .. }) => otherwise(options, locked)?,
+            database => Committer::This(database?),
+        };
+        let target = match &committer {
+            Committer::This(database) => Target::of(database),
+            Committer::Other(database) => Target::of(database),
+        }?;
         let num_properties = target.edge_properties.len();
-        Ok(Writing { path: path.to_owned(), database, target, num_properties, run })
+        Ok(Writing { path: path.to_owned(), committer, target, num_properties, run })
+    }
+
+    /// The process that has the database open, if it takes over commits; otherwise the error is `locked`.
+    fn hand_over(
+        &self,
+        path: &Path,
+        options: DatabaseOptions,
+        commits: &Commits,
+        locked: Error,
+    ) -> Result<Committer, Failure> {
+        let Some(other) = QueuedDatabase::open(path, options, commits.withdrawal())? else {
+            return Err(locked.into());
+        };
+        if self.freeze {
+            return Err(Failure::Usage(format!(
+                "--freeze has no effect: another process has {} open to write, takes over the commit, and freezes as it is set",
+                path.display()
+            )));
+        }
+        text::remark(&format!(
+            "note: another process has {} open to write, and takes over the commit",
+            path.display()
+        ));
+        Ok(Committer::Other(other))
     }
 
     /// The message and the event time of a version; `otherwise` is the message if none is given.
@@ -174,21 +259,33 @@ impl WriteArgs {
         writing: Writing,
         changes: DiffSummary,
     ) -> Result<WriteSummary, Failure> {
-        let Writing { path, database, target, run, .. } = writing;
         if self.freeze {
-            database.freeze(&run)?;
+            writing.freeze()?;
         }
-        remark_on_heads(&database, &target, &path)?;
-        database.close()?;
+        let Writing { path, committer, target, .. } = writing;
+        if let Committer::This(database) = committer {
+            remark_on_heads(&database, &target, &path)?;
+            database.close()?;
+        }
         Ok(WriteSummary { summary: Some(changes), frozen: None, vertices: DiffSummary::default() })
     }
 
-    /// Freezes if requested, closes the database, and summarises the effect of `changes` changes.
-    pub(crate) fn finish(&self, writing: Writing, changes: u64) -> Result<WriteSummary, Failure> {
-        let Writing { path, database, target, run, .. } = writing;
+    /// Freezes if requested, closes the database, and summarises the effect of `changes` changes, which
+    /// became these versions.
+    pub(crate) fn finish(
+        &self,
+        writing: Writing,
+        changes: u64,
+        versions: &[u64],
+    ) -> Result<WriteSummary, Failure> {
         if self.freeze {
-            database.freeze(&run)?;
+            writing.freeze()?;
         }
+        let Writing { path, committer, target, run, .. } = writing;
+        let database = match committer {
+            Committer::This(database) => database,
+            Committer::Other(other) => return summary_between_others(&other, changes, versions, &run),
+        };
         let newest = database.latest()?;
         let (summary, vertices) = match changes <= SUMMARY_CHANGES_MAX {
             true => (Some(diff(&target.newest, &newest, &run, |_| Ok(()))?), DiffSummary::default()),
@@ -199,6 +296,29 @@ impl WriteArgs {
         database.close()?;
         Ok(WriteSummary { summary, frozen, vertices })
     }
+}
+
+/// The effect of versions among which are those of another process; unknown if there are too many changes, or
+/// the version before one of them is forgotten.
+fn summary_between_others(
+    database: &QueuedDatabase,
+    changes: u64,
+    versions: &[u64],
+    run: &Run,
+) -> Result<WriteSummary, Failure> {
+    let mut total = DiffSummary::default();
+    let mut is_known = changes <= SUMMARY_CHANGES_MAX;
+    let store = database.store();
+    for &version in versions {
+        let (Ok(before), Ok(after)) = (store.at(version - 1), store.at(version)) else {
+            is_known = false;
+            continue;
+        };
+        if is_known {
+            total += diff(&before, &after, run, |_| Ok(()))?;
+        }
+    }
+    Ok(WriteSummary { summary: is_known.then_some(total), frozen: None, vertices: DiffSummary::default() })
 }
 
 impl WriteSummary {

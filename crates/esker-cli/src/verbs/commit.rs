@@ -78,9 +78,9 @@ impl CommitCommand {
             input => format!("commit {}", file_names(&[input.name()])),
         });
         let path = input.path();
-        let (database, target) = (&writing.database, &writing.target);
+        let (database, target) = (writing.destination(), &writing.target);
         let report = commit_script(database, target, script, Path::new(&*path), self.new, &options)?;
-        let written = self.write.finish(writing, report.changes)?;
+        let written = self.write.finish(writing, report.changes, report.version.as_slice())?;
         if self.json {
             return text::json(&json!({
                 "database": self.database.display().to_string(),

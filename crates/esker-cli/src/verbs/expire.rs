@@ -54,7 +54,7 @@ impl ExpireCommand {
     }
 
     fn expire(&self, commits: &Arc<Commits>) -> Outcome {
-        let writing = self.write.open(&self.database, commits)?;
+        let writing = self.write.open_alone(&self.database, commits)?;
         let run = self.write.resources.run(&Cancel::default(), 0, false, None)?;
         let options = CommitOptions {
             message: self.write.message.clone().unwrap_or_default(),
@@ -62,15 +62,16 @@ impl ExpireCommand {
             ..CommitOptions::default()
         };
         let unit = self.time_unit.map(EpochUnit::from);
-        let age = self.age.or(Declared::of(&writing.database.manifest()).expire);
+        let database = writing.own()?;
+        let age = self.age.or(Declared::of(&database.manifest()).expire);
         let age = age.ok_or_else(|| {
             Failure::Usage(format!(
                 "{} keeps no age from which edges are removed: give one, such as 30d",
                 self.database.display()
             ))
         })?;
-        let report = expire(&writing.database, self.time.as_deref(), unit, age, &options, &run)?;
-        let written = self.write.finish(writing, report.edges)?;
+        let report = expire(database, self.time.as_deref(), unit, age, &options, &run)?;
+        let written = self.write.finish(writing, report.edges, report.version.as_slice())?;
         let until = report.until.map(|(until, unit)| unit.format(until));
         if self.json {
             return text::json(&json!({

@@ -82,7 +82,7 @@ impl SetCommand {
             Some(id) => {
                 let commit = self.write.commit(|| format!("set {id}"));
                 let notation = self.notation.notation();
-                set_vertex(&writing.database, &writing.target, id, values, &notation, self.new, &commit)?
+                set_vertex(writing.destination(), &writing.target, id, values, &notation, self.new, &commit)?
             }
             None => {
                 let file = &self.values[0];
@@ -99,7 +99,7 @@ impl SetCommand {
                     rejects: rejects.clone(),
                 };
                 let report =
-                    set_from_table(&writing.database, &writing.target, file, &options, &set, &commit)?;
+                    set_from_table(writing.destination(), &writing.target, file, &options, &set, &commit)?;
                 finish_rejects(rejects.as_deref())?;
                 report
             }
@@ -114,7 +114,7 @@ impl SetCommand {
         if let Some(odd) = &report.odd_times {
             text::warn(&format!("warning: {odd}"));
         }
-        let written = self.write.finish(writing, report.set + report.unset)?;
+        let written = self.write.finish(writing, report.set + report.unset, report.version.as_slice())?;
         if self.json {
             return text::json(&json!({
                 "database": self.database.display().to_string(),

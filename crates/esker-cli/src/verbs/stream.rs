@@ -166,7 +166,13 @@ impl StreamCommand {
         let database = self.open(&stop)?;
         let mut report = None;
         let rejects = self.rejects.append(&self.database, &self.inputs)?;
-        let done = self.stream_all(&database, &stop, begin, rejects.as_ref(), &mut report);
+        let ended = Cancel::default();
+        let done = std::thread::scope(|scope| {
+            scope.spawn(|| serve_others(&database, &ended));
+            // Also if the stream panics.
+            let _ended = Ended(&ended);
+            self.stream_all(&database, &stop, begin, rejects.as_ref(), &mut report)
+        });
         let taken = begin.elapsed();
         let Some(report) = report else { return done };
         let target = Target::of(&database)?;
@@ -391,6 +397,22 @@ impl StreamCommand {
 fn is_unnamed(input: &str) -> bool {
     let path = Path::new(input);
     path.exists() && !path.is_file()
+}
+
+/// Ends a thread beside the stream when it is dropped.
+struct Ended<'a>(&'a Cancel);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+/// Commits what other processes hand over, until the stream has ended.
+fn serve_others(database: &Database, ended: &Cancel) {
+    if let Err(error) = database.serve_queue(ended) {
+        text::warn(&format!("warning: from now on, other processes cannot change the database: {error}"));
+    }
 }
 
 fn committed(edges: u64, versions: &[u64]) -> String {

@@ -84,7 +84,7 @@ impl SyncCommand {
 
     fn change(&self, commits: &Arc<Commits>) -> Outcome {
         let begin = Instant::now();
-        let writing = self.write.open(&self.database, commits)?;
+        let writing = self.write.open_alone(&self.database, commits)?;
         let read = self.rejects.reading(self.read.options()?);
         let files = self.kinds.or(&self.inputs);
         let rejects = self.rejects.create(&self.database, &files.names(), false)?;
@@ -106,7 +106,7 @@ impl SyncCommand {
         };
         let Self { keep_vertices, allow_empty, dry_run, .. } = *self;
         let options = SyncOptions { feed, keep_vertices, allow_empty, dry_run };
-        let done = sync(&writing.database, &writing.target, input, &options, &writing.run);
+        let done = sync(writing.own()?, &writing.target, input, &options, &writing.run);
         bar.finish();
         let report = done?;
         finish_rejects(rejects.as_deref())?;

@@ -20,6 +20,7 @@ mod drawing;
 mod plotting;
 mod effects;
 mod questions;
+mod queued;
 mod id_lists;
 mod odd_ids;
 mod spelled;

@@ -21,7 +21,7 @@ pub struct EdgeMatch<'a> {
 /// An [`EdgeMatch`] that a batch keeps.
 #[derive(Debug, Clone)]
 pub(crate) struct BatchMatch {
-    values: Vec<(u32, BatchValue)>,
+    pub(super) values: Vec<(u32, BatchValue)>,
     pub(crate) at_most: Option<u64>,
 }
 

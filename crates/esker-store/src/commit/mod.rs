@@ -17,6 +17,7 @@ mod rule;
 mod widening;
 mod pair;
 mod missing;
+mod handing;
 mod duplicates;
 mod assemble;
 
@@ -31,6 +32,7 @@ pub(crate) use matching::BatchMatch;
 pub use matching::EdgeMatch;
 pub(crate) use missing::{expect_may_lack, reserved, wider_with_missing};
 pub(crate) use numbered::number_edges;
-pub use options::CommitOptions;
+pub(crate) use options::Announce;
+pub use options::{CommitOptions, Committed};
 pub(crate) use scope::RuleScope;
 pub(crate) use texts::TEXT_BYTES;

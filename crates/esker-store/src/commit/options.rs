@@ -13,11 +13,46 @@ pub struct CommitOptions {
     /// versions by time, so it must not be before that of an earlier version. `None`: the time of the commit,
     /// also where the database remembers that versions are given theirs: its users' doors refuse that.
     pub time_ms: Option<u64>,
+    /// Whether a time before that of an earlier version becomes that one, instead of being refused.
+    pub raises_time: bool,
     /// The version that the batch was made for: the commit is refused unless it is still the newest.
     pub follows: Option<u64>,
     /// Stops the commit until its record in the log is complete in memory; then nothing has happened. Later,
     /// it only ends the wait for a durable large commit to become visible, which it does in the background.
     pub cancel: Cancel,
+}
+
+/// Report of a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Committed {
+    /// The number of the version.
+    pub version: u64,
+    /// The number of edges of the batch that were left out or united with another, as the rule for duplicates
+    /// says. With [`Duplicates::Last`](esker_format::Duplicates::Last), and edges without kinds, only those
+    /// that the batch adds several times.
+    pub duplicates: u64,
+    /// The number of edges that were removed, not counting those of removed vertices. Known if the batch
+    /// removes some of several parallel edges, or asks for the number ([`Batch::count_removed`]).
+    pub removed: Option<u64>,
+}
+
+/// Learns the number of a version before its commit is in the log.
+pub(crate) trait Announce {
+    /// The commit becomes this version, or fails. After an error nothing is committed.
+    fn begin(&mut self, version: u64) -> Result<()>;
+
+    /// It becomes no version.
+    fn end(&mut self) -> Result<()>;
+}
+
+impl Announce for () {
+    fn begin(&mut self, _version: u64) -> Result<()> {
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Memory reserved for a batch; a clone has none.

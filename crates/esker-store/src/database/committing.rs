@@ -13,21 +13,7 @@ use esker_graph::{Direction, VertexId};
 
 use super::batch::resolve::{Earlier, Resolved, Writer};
 use super::handle::{CommitWatch, Core, Database, DatabaseOptions};
-use crate::commit::{Batch, CommitOptions, WiderSum};
-
-/// Report of a commit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Committed {
-    /// The number of the version.
-    pub version: u64,
-    /// The number of edges of the batch that were left out or united with another, as the rule for duplicates
-    /// says. With [`Duplicates::Last`](esker_format::Duplicates::Last), and edges without kinds, only those
-    /// that the batch adds several times.
-    pub duplicates: u64,
-    /// The number of edges that were removed, not counting those of removed vertices. Known if the batch
-    /// removes some of several parallel edges, or asks for the number ([`Batch::count_removed`]).
-    pub removed: Option<u64>,
-}
+use crate::commit::{Announce, Batch, CommitOptions, Committed, WiderSum};
 
 /// Tells a watch that a commit is being written, until it is dropped.
 struct Watched<'a> {
@@ -95,13 +81,23 @@ impl Database {
     /// want of memory, a durable commit may fail to become visible; the next opening shows it, and
     /// [`DatabaseOptions::watch`] was told. [`esker_graph::Stop::OverBudget`] if the commit does not fit into
     /// [`DatabaseOptions::budget`].
-    pub fn commit_with(&self, mut batch: Batch, options: &CommitOptions) -> Result<Committed> {
+    pub fn commit_with(&self, batch: Batch, options: &CommitOptions) -> Result<Committed> {
+        self.commit_announced(batch, options, &mut ())
+    }
+
+    /// As [`Database::commit_with`], and tells the number of the version before it is in the log.
+    pub(super) fn commit_announced(
+        &self,
+        mut batch: Batch,
+        options: &CommitOptions,
+        announce: &mut dyn Announce,
+    ) -> Result<Committed> {
         loop {
             self.agree_on_types(&mut batch)?;
             self.agree_on_vertex_types(&mut batch)?;
             let reservation = self.core.reserve_for(&mut batch)?;
             let wider = Cell::new(None);
-            let committed = self.commit_reserved(&mut batch, options, &wider);
+            let committed = self.commit_reserved(&mut batch, options, &wider, announce);
             drop(reservation);
             self.core.settle();
             if let Some(WiderSum { property, element }) = wider.get() {
@@ -110,9 +106,11 @@ impl Database {
                 batch.widen(property, element)?;
                 continue;
             }
-            let (committed, is_frozen) = committed?;
-            self.maintain_if_due(is_frozen);
-            return Ok(committed);
+            // Otherwise another commit has given a property a wider type meanwhile.
+            if let Some((committed, is_frozen)) = committed? {
+                self.maintain_if_due(is_frozen);
+                return Ok(committed);
+            }
         }
     }
 
@@ -169,19 +167,22 @@ impl Database {
     }
 
     /// Commits a batch whose memory is reserved, and takes the changes out of it. Also returns whether the
-    /// commit is in a layer. `wider` is set with an error if the commit is possible once a property has a
-    /// wider type.
+    /// commit is in a layer. `None` if the types of the batch are not those of the database any more. `wider`
+    /// is set with an error if the commit is possible once a property has a wider type.
     fn commit_reserved(
         &self,
         batch: &mut Batch,
         options: &CommitOptions,
         wider: &Cell<Option<WiderSum>>,
-    ) -> Result<(Committed, bool)> {
+        announce: &mut dyn Announce,
+    ) -> Result<Option<(Committed, bool)>> {
         let core = &self.core;
         let (committed, is_large, mut watched) = {
             let mut writer = core.writer.lock();
             writer.expect_sound()?;
-            core.expect_types(batch)?;
+            if !core.agrees_on_types(batch) {
+                return Ok(None);
+            }
             let needs_edges = batch.removes_vertices() || batch.selects_edges() || batch.rule_reads_edges();
             if needs_edges || options.follows.is_some() {
                 // Earlier commits must be visible.
@@ -199,8 +200,15 @@ impl Database {
                 wider,
             };
             // Ids become vertices, texts become codes; an error up to here changes nothing.
-            let Resolved { mut commit, payload, duplicates, removed } =
-                writer.resolve(batch, options, &earlier)?;
+            announce.begin(writer.next_version)?;
+            let resolved = writer.resolve(batch, options, &earlier);
+            let Resolved { mut commit, payload, duplicates, removed } = match resolved {
+                Ok(resolved) => resolved,
+                // No other commit may become a version that stays announced.
+                Err(error) => {
+                    return Err(announce.end().err().map_or(error, |failure| writer.fail(failure)));
+                }
+            };
             commit.paging = batch.memory.paging.take();
             batch.forget_changes();
             core.count_kept(&writer);
@@ -218,35 +226,22 @@ impl Database {
         watched.durable = Some(version);
         drop(watched);
         if is_large && self.freeze_attended(version, &options.cancel)? {
-            return Ok((committed, true));
+            return Ok(Some((committed, true)));
         }
         let visible = core.make_visible(version);
         visible.map_err(|error| core.writer.lock().fail(error))?;
-        Ok((committed, false))
+        Ok(Some((committed, false)))
     }
 }
 
 impl Core {
-    /// An error if another commit has given an edge property of a batch a wider type meanwhile.
-    fn expect_types(&self, batch: &Batch) -> Result<()> {
+    /// Whether the edge properties of a batch have the types that they have in the database.
+    fn agrees_on_types(&self, batch: &Batch) -> bool {
         let state = self.state();
         let known = state.manifest().properties.iter().filter(|property| property.owner == Owner::Edges);
-        let mut pairs = known.zip(batch.edge_properties());
-        let differs = |(known, own): &(&PropertyRecord, &PropertyRecord)| {
-            (!own.is_text() && known.element != own.element) || known.optional != own.optional
-        };
-        match pairs.find(differs) {
-            None => Ok(()),
-            Some((known, _)) if known.optional => Err(Error::invalid(format!(
-                "another commit has let the edge property {:?} lack values meanwhile: create the batch again",
-                known.name
-            ))),
-            Some((known, _)) => Err(Error::invalid(format!(
-                "another commit has given the edge property {:?} the type {} meanwhile: create the batch again",
-                known.name,
-                known.element.name()
-            ))),
-        }
+        known.zip(batch.edge_properties()).all(|(known, own)| {
+            (own.is_text() || known.element == own.element) && known.optional == own.optional
+        })
     }
 
     /// All edges of a vertex in the visible commits.

@@ -21,6 +21,7 @@ use crate::manifest::{
     Manifest, ManifestWriter, Pinned, Published, Twin, WriterLock, expect_database, lock_writer,
     remove_dead_stagings, remove_strays,
 };
+use crate::queue::QueueFiles;
 use crate::version::{State, Version};
 
 /// Options for writing a database.
@@ -57,6 +58,10 @@ pub struct DatabaseOptions {
 pub trait CommitWatch: std::fmt::Debug + Send + std::marker::Sync {
     /// The record of a commit is about to be written: from here on the commit may be on the disk.
     fn begin(&self);
+
+    /// After [`CommitWatch::begin`]: nothing was written, because another process that was to commit it
+    /// ([`crate::QueuedDatabase`]) has refused it, or it was taken back.
+    fn withdraw(&self) {}
 
     /// The writing has ended. The version, if its record is as durable as [`DatabaseOptions::sync`] requires;
     /// `None` if that is unknown, because writing or syncing failed: the next opening finds it, wholly or not
@@ -317,6 +322,7 @@ impl Database {
         drop(known);
         core.reserve_kept()?;
         core.replay(start, &logged, run)?;
+        QueueFiles::of(Arc::clone(&core.disk), &core.path).settle(core.writer.lock().next_version - 1)?;
         Ok(Self { core: Arc::new(core) })
     }
 

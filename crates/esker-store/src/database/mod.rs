@@ -10,6 +10,7 @@ mod handle;
 mod sizing;
 mod budget;
 mod committing;
+mod serving;
 mod versions;
 mod upkeep;
 mod replay;
@@ -17,8 +18,8 @@ mod recover;
 mod point;
 mod testing;
 
+pub use crate::commit::Committed;
 pub use crate::conversion::{FormReport, HeadsLeftOut};
-pub use committing::Committed;
 pub use handle::{CommitWatch, Database, DatabaseOptions};
 pub(crate) use layers::with_commits_in_memory;
 pub use point::{GraphSchema, OwnedValue};

@@ -53,6 +53,17 @@ pub struct DiffSummary {
     pub edges_changed: u64,
 }
 
+impl std::ops::AddAssign for DiffSummary {
+    fn add_assign(&mut self, other: Self) {
+        self.vertices_added += other.vertices_added;
+        self.vertices_removed += other.vertices_removed;
+        self.values_changed += other.values_changed;
+        self.edges_added += other.edges_added;
+        self.edges_removed += other.edges_removed;
+        self.edges_changed += other.edges_changed;
+    }
+}
+
 impl DiffSummary {
     /// Counts a difference.
     pub fn count(&mut self, difference: &Difference<'_>) {

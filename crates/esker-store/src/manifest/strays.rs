@@ -27,8 +27,18 @@ pub struct Strays {
 }
 
 /// Names in the directory of a database.
-const OWN_NAMES: [&str; 9] =
-    [BACKUP_NAME, LOCK_NAME, MANIFEST_NAME, NEW_NAME, "ids", "ids.columns", "layers", LIVE_DIRECTORY, "log"];
+const OWN_NAMES: [&str; 10] = [
+    BACKUP_NAME,
+    LOCK_NAME,
+    MANIFEST_NAME,
+    NEW_NAME,
+    "ids",
+    "ids.columns",
+    "layers",
+    LIVE_DIRECTORY,
+    "log",
+    "queue",
+];
 
 /// What lies in a database and is not Esker's: replacing the database would remove it. Unknown among the
 /// layers of a damaged database.

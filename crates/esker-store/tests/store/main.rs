@@ -8,3 +8,4 @@ mod backups;
 mod commits;
 mod holding;
 mod processes;
+mod queue;

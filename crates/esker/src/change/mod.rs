@@ -1,5 +1,6 @@
 //! Changes to a database from user input: files and streams of edges, tables of vertex properties, scripts.
 
+mod destination;
 mod target;
 mod definitions;
 mod room;
@@ -31,6 +32,7 @@ mod parallel;
 
 pub use columns::{EdgeInput, Purpose, open_edges};
 pub use define::{Definition, EDGE_ID, give_edge_ids};
+pub use destination::Destination;
 pub use expiry::{ExpireReport, Expiries, WindowVersion, expire, expire_as_declared};
 pub use feed::feed;
 pub use feed_options::{FeedOptions, FeedReport, OnFeed};

@@ -9,9 +9,10 @@ use esker_store::format::notation::Notation;
 use esker_store::format::{
     ColumnRecord, DateFormatRecord, EventTimes, NotationRecord, PropertyRecord, ReadingRecord, TableRecord,
 };
-use esker_store::{CommitOptions, Database, Error, Result};
+use esker_store::{CommitOptions, Error, Result};
 use serde_json::{Value, json};
 
+use super::destination::Destination;
 use super::target::Target;
 
 impl Target {
@@ -152,9 +153,13 @@ fn other_notation(given: &Notation, known: &NotationRecord) -> Vec<Message> {
 }
 
 /// Remembers how an input was read that was committed.
-pub(super) fn remember(database: &Database, reading: Option<ReadingRecord>, versions: &[u64]) -> Result<()> {
+pub(super) fn remember(
+    database: Destination<'_>,
+    reading: Option<ReadingRecord>,
+    versions: &[u64],
+) -> Result<()> {
     match reading.filter(|_| !versions.is_empty()) {
-        Some(reading) => database.set_reading(Some(reading)),
+        Some(reading) => database.remember(reading),
         None => Ok(()),
     }
 }

@@ -1,6 +1,8 @@
 //! Memory for a batch that grows as its input is read, and how far the header of an input is believed.
 
-use esker_store::{Batch, CommitSizing, Database, Error, Result};
+use esker_store::{Batch, CommitSizing, Error, Result};
+
+use super::destination::Destination;
 
 /// Makes room for the changes of a batch. Once they do not fit, the rest of the input is only counted, to
 /// find the limit that would suffice.
@@ -11,14 +13,14 @@ impl Room {
     /// Makes room for the changes so far, or counts them.
     ///
     /// # Errors
-    /// Those of [`Database::make_room`], except refusals, and of [`CommitSizing::add`].
-    pub(super) fn make(&mut self, database: &Database, batch: &mut Batch) -> Result<()> {
+    /// Those of [`Destination::make_room`], except refusals, and of [`CommitSizing::add`].
+    pub(super) fn make(&mut self, database: Destination<'_>, batch: &mut Batch) -> Result<()> {
         if let Some(sizing) = &mut self.0 {
-            return sizing.add(database, batch);
+            return database.size(sizing, batch);
         }
         match database.make_room(batch) {
             Err(error) if CommitSizing::is_refusal(&error) => {
-                self.0.insert(CommitSizing::default()).add(database, batch)
+                database.size(self.0.insert(CommitSizing::default()), batch)
             }
             made => made,
         }
@@ -28,10 +30,15 @@ impl Room {
     ///
     /// # Errors
     /// The refusal of a batch that did not fit, with a limit that is enough.
-    pub(super) fn finish(self, database: &Database, batch: &mut Batch, beside_bytes: u64) -> Result<()> {
+    pub(super) fn finish(
+        self,
+        database: Destination<'_>,
+        batch: &mut Batch,
+        beside_bytes: u64,
+    ) -> Result<()> {
         let Some(mut sizing) = self.0 else { return Ok(()) };
-        sizing.add(database, batch)?;
-        Err(sizing.refusal(database, beside_bytes))
+        database.size(&mut sizing, batch)?;
+        Err(database.refusal(sizing, beside_bytes))
     }
 }
 

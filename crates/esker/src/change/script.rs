@@ -26,15 +26,15 @@ use std::io::{BufRead, Read};
 use std::path::Path;
 
 use esker_graph::{Message, Setting, message};
-
 use esker_import::read::format::LINE_BYTES_MAX;
 use esker_import::read::typed::sniff_type;
 use esker_store::format::{PropertyRecord, PropertyType};
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
-use esker_store::{Batch, CommitOptions, Database, Error, Result};
+use esker_store::{Batch, CommitOptions, Error, Result};
 
 use super::definitions::Definitions;
+use super::destination::Destination;
 use super::named::ScriptVertices;
 use super::room::Room;
 use super::target::Target;
@@ -150,23 +150,19 @@ static NO_VALUE: RawValue = RawValue { text: String::new(), quoted: false };
 /// # Errors
 /// [`Error::Input`] with the number of the invalid line, and nothing is committed; those of
 /// [`Database::commit`].
-pub fn commit_script(
-    database: &Database,
+pub fn commit_script<'a>(
+    database: impl Into<Destination<'a>>,
     target: &Target,
     script: &mut dyn BufRead,
     path: &Path,
     allow_unknown: bool,
     options: &CommitOptions,
 ) -> Result<ScriptReport> {
+    let database = database.into();
     target.expect_event_time(options)?;
-    let mut parser = ScriptParser {
-        target,
-        batch: database.batch(),
-        definitions: Definitions::new(target),
-        report: ScriptReport::default(),
-        allow_unknown,
-        named: ScriptVertices::default(),
-    };
+    let (batch, definitions, report) = (database.batch()?, Definitions::new(target), ScriptReport::default());
+    let named = ScriptVertices::default();
+    let mut parser = ScriptParser { target, batch, definitions, report, allow_unknown, named };
     let mut line = Vec::new();
     let (mut room, mut unreserved) = (Room::default(), 0);
     for number in 1.. {

@@ -78,8 +78,8 @@ pub fn stream(
         ..FeedOptions::default()
     };
     let mut fed = FeedReport::default();
-    let done =
-        feed_with(database, target, input, &feeding, &mut policy, &mut fed).and_then(|()| policy.end());
+    let done = feed_with(database.into(), target, input, &feeding, &mut policy, &mut fed)
+        .and_then(|()| policy.end());
     let done = done.and(options.rejects.as_ref().map_or(Ok(()), |file| file.flush()));
     let passed_over = policy.begun_at - policy.to_pass;
     *report = Some(StreamReport { fed, passed_over, state: policy.state() });
@@ -185,7 +185,8 @@ impl<'a> StreamPolicy<'a> {
             None => return Ok(()),
         };
         let time = Some(clock.property(self.target));
-        let options = CommitOptions { time_ms: Some(self.newest_ms), ..CommitOptions::default() };
+        let options =
+            CommitOptions { time_ms: Some(self.newest_ms), raises_time: true, ..CommitOptions::default() };
         let report =
             expire(self.database, time, unit, expiry.length, &options, &expiry.run).map_err(of_store)?;
         self.expired += report.edges;
@@ -455,7 +456,8 @@ impl FeedPolicy for StreamPolicy<'_> {
             time_ms = Some(watermark_ms.unwrap_or(0).max(self.newest_ms));
         }
         let message = self.position.message(self.options.source.as_deref());
-        Ok(CommitOptions { message, time_ms, ..CommitOptions::default() })
+        // Other processes may have committed meanwhile.
+        Ok(CommitOptions { message, time_ms, raises_time: true, ..CommitOptions::default() })
     }
 
     fn commits_before_failure(&self) -> bool {

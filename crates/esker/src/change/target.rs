@@ -4,7 +4,9 @@ use esker_graph::{Run, VertexId};
 use esker_store::format::{EventTimes, LogicalType, PropertyRecord, ReadingRecord, value::decimal};
 use esker_store::ids::ExternalId;
 use esker_store::property::RemovedVertices;
-use esker_store::{Database, Error, Result, Version};
+use esker_store::{Error, Result, Version};
+
+use super::destination::Destination;
 
 /// The schema and the newest version of a database, as changes need them.
 #[derive(Debug, Clone)]
@@ -36,8 +38,10 @@ impl Target {
     ///
     /// # Errors
     /// Those of [`Database::latest`].
-    pub fn of(database: &Database) -> Result<Self> {
-        let (newest, manifest) = (database.latest()?, database.manifest());
+    pub fn of<'a>(database: impl Into<Destination<'a>>) -> Result<Self> {
+        let database = database.into();
+        let newest = database.latest()?;
+        let manifest = database.manifest()?;
         let removed = newest.removed(&Run::with_threads(0)?)?.clone();
         Ok(Self {
             removed,

@@ -15,7 +15,7 @@ impl Writer {
         let now_ms = UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64);
         Ok(Commit {
             version: self.next_version,
-            time_ms: self.event_time(options.time_ms, now_ms)?,
+            time_ms: self.event_time(options, now_ms)?,
             // Times never decrease from version to version, whatever the clock does.
             committed_ms: now_ms.max(self.last_committed_ms),
             message: options.message.clone(),
@@ -33,10 +33,13 @@ impl Writer {
     }
 
     /// The event time of the next commit: as given, else `now_ms`.
-    fn event_time(&self, given: Option<u64>, now_ms: u64) -> Result<u64> {
+    fn event_time(&self, options: &CommitOptions, now_ms: u64) -> Result<u64> {
         let last = self.last_time_ms;
-        let Some(time_ms) = given else { return Ok(now_ms.max(last)) };
+        let Some(time_ms) = options.time_ms else { return Ok(now_ms.max(last)) };
         check_event_time(time_ms)?;
+        if options.raises_time {
+            return Ok(time_ms.max(last));
+        }
         if time_ms < last {
             return Err(Error::invalid(format!(
                 "the time {} is before {}, the time of version {}: times of versions never go back; commit in the order of time",

@@ -16,7 +16,7 @@ use esker_import::read::source::{
 use esker_store::format::{Duplicates, PropertyRecord};
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
-use esker_store::{CommitSizing, Database, EdgeMatch, Error, Result};
+use esker_store::{CommitSizing, EdgeMatch, Error, Result};
 
 use batch_policy::BatchPolicy;
 use left_out::{LeftOut, count_rejected, is_loop};
@@ -31,6 +31,7 @@ use super::remembered::remember;
 use super::room::expect_borne_out;
 use super::target::Target;
 use super::value::{InputValue, convert_or_widen};
+use crate::change::destination::Destination;
 
 /// The most blocks of about 100 000 edges that are parsed ahead: enough while a million edges are committed.
 const BLOCKS_AHEAD: u64 = 12;
@@ -59,19 +60,20 @@ const ROOM_EVERY: usize = 1 << 12;
 /// unit than the declared one, or a vertex to be removed does not exist, or of an input that has each
 /// edge at both of its ends some stand at one end only. [`Error::Usage`] if the database wants an event
 /// time. Those of [`Database::commit`]; cancellation.
-pub fn feed(
-    database: &Database,
+pub fn feed<'a>(
+    database: impl Into<Destination<'a>>,
     target: &Target,
     input: EdgeInput,
     options: &FeedOptions,
     report: &mut FeedReport,
 ) -> Result<()> {
+    let database = database.into();
     target.expect_event_time(&options.commit)?;
     let mut policy = BatchPolicy { options, times: DeclaredTimes::of(target)? };
     let before = [report.rejected, report.edges + report.vertices];
     let num_samples = report.rejected_sample.len();
     if options.batch_edges.is_some() {
-        let rule = options.duplicates.unwrap_or(database.batch().duplicates());
+        let rule = options.duplicates.map_or_else(|| database.batch().map(|batch| batch.duplicates()), Ok)?;
         input.expect_both_ends(target, rule, &options.cancel)?;
     }
     feed_with(database, target, input, options, &mut policy, report)?;
@@ -86,7 +88,7 @@ pub fn feed(
 
 /// As [`feed`], with a policy of the caller's choice, which replaces `options.commit` and `batch_edges`.
 pub(super) fn feed_with(
-    database: &Database,
+    database: Destination<'_>,
     target: &Target,
     input: EdgeInput,
     options: &FeedOptions,
@@ -96,7 +98,7 @@ pub(super) fn feed_with(
     let EdgeInput { mut reader, warnings, purpose, properties, places, .. } = input;
     refuse_vertices(reader.schema(), purpose)?;
     let reading = target.to_remember(reader.as_ref()).filter(|_| purpose == Purpose::Add);
-    let mut batch = database.batch();
+    let mut batch = database.batch()?;
     options.duplicates.map_or(Ok(()), |rule| batch.set_duplicates(rule))?;
     let rule = batch.duplicates();
     report.rule = Some(rule);
@@ -112,7 +114,8 @@ pub(super) fn feed_with(
         _ => 0..0,
     };
     expect_borne_out(counted.end - counted.start, total.unwrap_or(0), database.budget().limit_bytes())?;
-    let (sender, receiver) = sync_channel(blocks_ahead(database));
+    let ahead = database.budget().limit_bytes() / AHEAD_PARTS / BLOCK_BYTES;
+    let (sender, receiver) = sync_channel(ahead.min(BLOCKS_AHEAD) as usize);
     let (parser, warning_source) = (reader.parser(), reader.parser());
     let mut feeder = Feeder {
         database,
@@ -153,15 +156,10 @@ pub(super) fn feed_with(
     fed.and_then(|()| remember(database, reading, &report.versions))
 }
 
-/// So many blocks are parsed ahead.
-fn blocks_ahead(database: &Database) -> usize {
-    (database.budget().limit_bytes() / AHEAD_PARTS / BLOCK_BYTES).min(BLOCKS_AHEAD) as usize
-}
-
 struct Feeder<'a> {
     /// The number of changes in `batch` when their memory was last reserved.
     reserved_len: usize,
-    database: &'a Database,
+    database: Destination<'a>,
     target: &'a Target,
     purpose: Purpose,
     /// The edge properties that are read, and the place of each in a block.
@@ -210,7 +208,7 @@ impl Feeder<'_> {
             true => taken.and(self.commit()),
             false => taken,
         }?;
-        self.sizing.map_or(Ok(()), |sizing| Err(sizing.refusal(self.database, 0)))
+        self.sizing.map_or(Ok(()), |sizing| Err(self.database.refusal(sizing, 0)))
     }
 
     fn take_blocks(&mut self, blocks: &Receiver<Result<EdgeBatch>>, total: Option<u64>) -> Result<()> {
@@ -371,7 +369,7 @@ impl Feeder<'_> {
         self.reserved_len = self.batch.len();
         if let Some(sizing) = &mut self.sizing {
             self.reserved_len = 0;
-            return sizing.add(self.database, &mut self.batch);
+            return self.database.size(sizing, &mut self.batch);
         }
         if self.policy.commits_when_full() && self.database.fills_half(&self.batch) {
             return self.commit();
@@ -387,12 +385,13 @@ impl Feeder<'_> {
     fn begin_sizing(&mut self, error: Error) -> Result<()> {
         if !self.policy.has_an_end() {
             return Err(match self.policy.commit_edges() {
-                Some(edges) => CommitSizing::projected(self.database, &mut self.batch, edges)?,
+                Some(edges) => self.database.projected(&mut self.batch, edges)?.unwrap_or(error),
                 None => error,
             });
         }
         self.reserved_len = 0;
-        self.sizing.insert(CommitSizing::default()).add(self.database, &mut self.batch)
+        let sizing = self.sizing.insert(CommitSizing::default());
+        self.database.size(sizing, &mut self.batch)
     }
 
     /// Waits until the policy wants the edge, and takes it. False if the policy ended the input before.
@@ -466,7 +465,7 @@ impl Feeder<'_> {
     fn commit(&mut self) -> Result<()> {
         if let Some(sizing) = &mut self.sizing {
             self.pending = FeedReport::default();
-            return sizing.add(self.database, &mut self.batch).map(|()| sizing.end_commit());
+            return self.database.size(sizing, &mut self.batch).map(|()| sizing.end_commit());
         }
         if self.batch.is_empty() {
             return Ok(());
@@ -479,7 +478,7 @@ impl Feeder<'_> {
         let before = self.left_out.taken_before;
         self.left_out.keep(self.options.rejects.as_deref(), before)?;
         self.options.rejects.as_ref().map_or(Ok(()), |file| file.flush())?;
-        let mut next = self.database.batch();
+        let mut next = self.database.batch()?;
         next.set_duplicates(self.rule)?;
         if !self.options.allow_unknown {
             next.refuse_unknown();

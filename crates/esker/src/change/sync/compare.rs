@@ -196,7 +196,7 @@ impl<'a> Changes<'_, 'a> {
         if self.batch.len().abs_diff(self.made) < at_least {
             return Ok(());
         }
-        self.room.make(self.comparison.database, self.batch)?;
+        self.room.make(self.comparison.database.into(), self.batch)?;
         self.made = self.batch.len();
         Ok(())
     }

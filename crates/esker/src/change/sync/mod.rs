@@ -107,14 +107,14 @@ pub fn sync(
     if options.dry_run {
         return Ok(report);
     }
-    room.finish(database, &mut batch, 0)?;
+    room.finish(database.into(), &mut batch, 0)?;
     if batch.is_empty() {
         return Ok(report);
     }
     let mut commit = options.feed.commit.clone();
     commit.follows = Some(old.number());
     let version = database.commit_with(batch, &commit)?.version;
-    remember(database, reading, &[version])?;
+    remember(database.into(), reading, &[version])?;
     report.version = Some(version);
     Ok(report)
 }

@@ -3,10 +3,11 @@
 use esker_graph::Bitmap;
 use esker_store::format::{ElementType, PropertyType};
 use esker_store::ids::ExternalId;
-use esker_store::{CommitOptions, Database, Error, Result, Version};
+use esker_store::{CommitOptions, Error, Result, Version};
 
 use super::setter::{ROWS_PER_LOOK, SetReport, Setter};
 use crate::answer::{Answer, AnswerColumn, Value, Values};
+use crate::change::destination::Destination;
 use crate::change::room::Room;
 use crate::change::target::Target;
 use crate::change::value::{InputValue, convert_or_widen};
@@ -28,16 +29,17 @@ pub struct StoredColumn<'a> {
 /// # Errors
 /// [`Error::Usage`] if the rows of the answer are edges, or there is no such column; [`Error::Invalid`] for a
 /// value that the property, which exists, does not hold. Nothing is committed then.
-pub fn store_answer(
-    database: &Database,
+pub fn store_answer<'a>(
+    database: impl Into<Destination<'a>>,
     target: &Target,
     version: &Version,
     answer: &Answer,
     columns: &[StoredColumn<'_>],
     commit: &CommitOptions,
 ) -> Result<SetReport> {
+    let database = database.into();
     target.expect_event_time(commit)?;
-    let mut setter = Setter::new(database, target, false);
+    let mut setter = Setter::new(database, target, false)?;
     setter.clears_empty = true;
     let mut room = Room::default();
     for stored in columns {

@@ -1,5 +1,6 @@
 //! Tables of vertices, read whole.
 
+use crate::change::destination::Destination;
 use std::io::Read;
 
 use esker_graph::{Budget, Message, Reservation, Setting, Stop, message};
@@ -8,7 +9,7 @@ use esker_import::read::format::ReadOptions;
 use esker_import::read::input::Input;
 use esker_import::read::source::Rejected;
 use esker_import::rows::{BadRow, FieldPlace, TextRows, check_encoding, check_name, odd_line_warning};
-use esker_store::{CommitSizing, Database, Error, Result};
+use esker_store::{CommitSizing, Error, Result};
 
 /// Bytes that are read, or counted, at a time.
 const TABLE_STEP_BYTES: u64 = 1 << 20;
@@ -77,14 +78,16 @@ impl TableCounts {
     }
 
     /// The refusal of the table, with a limit that is enough for it, and for the commit of all its fields.
-    fn refusal(self, memory: TableMemory, database: &Database) -> Error {
+    fn refusal(self, memory: TableMemory, database: Destination<'_>) -> Error {
         let TableMemory { what, held, .. } = memory;
         drop(held);
         let rows = (self.lines + 1) * ROW_BYTES + (self.ends + 1) * FIELD_BYTES;
         let table_bytes = 2 * self.bytes.next_multiple_of(TABLE_STEP_BYTES) + rows + 2 * TABLE_STEP_BYTES;
         let mut sizing = CommitSizing::default();
-        sizing.add_counted(database, self.ends + 1, self.bytes);
-        match sizing.refusal(database, 0) {
+        if let Destination::Own(database) = database {
+            sizing.add_counted(database, self.ends + 1, self.bytes);
+        }
+        match database.refusal(sizing, 0) {
             Error::Stop(Stop::OverBudget { needed_bytes, budget_bytes, .. }) => {
                 Error::Stop(Stop::OverBudget { what, needed_bytes: needed_bytes + table_bytes, budget_bytes })
             }
@@ -124,7 +127,7 @@ impl HeadedTable {
     pub(super) fn read(
         input: &Input,
         options: &ReadOptions,
-        database: &Database,
+        database: Destination<'_>,
         keeps_rejected: bool,
     ) -> Result<Self> {
         let budget = database.budget();

@@ -16,7 +16,7 @@ use esker_import::read::input::{Input, expand};
 use esker_import::read::typed::sniff_type;
 use esker_store::format::notation::{ColumnNotation, Notation};
 use esker_store::format::{LogicalType, PropertyType, value::decimal};
-use esker_store::{CommitOptions, Database, Error, Result};
+use esker_store::{CommitOptions, Error, Result};
 
 pub use answer_column::{StoredColumn, store_answer};
 use headed_table::{HeadedTable, input_error};
@@ -25,6 +25,7 @@ pub use setter::{SetOptions, SetReport};
 
 use super::room::Room;
 use super::target::Target;
+use crate::change::destination::Destination;
 
 /// Sets properties of vertices from a table, as one version. The column of the ids is the one with a usual
 /// name for them, else the first; the other columns are properties, named by the header. An empty field, or a
@@ -38,14 +39,15 @@ use super::target::Target;
 /// do not say that it is a header. [`Error::Invalid`] if a vertex does not exist and
 /// [`SetOptions::add_missing`] is not set. [`Error::Usage`] if `options.schema` declares a column that
 /// the table lacks, or a property that has another type. Nothing is committed then.
-pub fn set_from_table(
-    database: &Database,
+pub fn set_from_table<'a>(
+    database: impl Into<Destination<'a>>,
     target: &Target,
     file: &str,
     options: &ReadOptions,
     set: &SetOptions,
     commit: &CommitOptions,
 ) -> Result<SetReport> {
+    let database = database.into();
     target.expect_event_time(commit)?;
     let input = single(file, options)?;
     if let Some(table) = open_typed(&input, target, options, set)? {
@@ -56,7 +58,7 @@ pub fn set_from_table(
 
 /// The same for a table of text.
 fn set_from_text(
-    database: &Database,
+    database: Destination<'_>,
     target: &Target,
     input: &Input,
     options: &ReadOptions,
@@ -68,7 +70,7 @@ fn set_from_text(
     if options.header != Some(true) {
         names_columns(target, &table.header).map_err(|reason| input_error(input, Some(1), reason))?;
     }
-    let mut setter = Setter::new(database, target, set.add_missing);
+    let mut setter = Setter::new(database, target, set.add_missing)?;
     setter.clears_empty = set.clears_empty;
     setter.report.warnings.extend(table.odd_line.take().map(Message::from));
     let words = target.words(options);
@@ -150,8 +152,8 @@ fn single(file: &str, options: &ReadOptions) -> Result<Input> {
 /// # Errors
 /// [`Error::Invalid`] if the vertex does not exist and `add_missing` is not set, or a value does not have the
 /// type of its property.
-pub fn set_vertex(
-    database: &Database,
+pub fn set_vertex<'a>(
+    database: impl Into<Destination<'a>>,
     target: &Target,
     id: &str,
     values: &[(String, String)],
@@ -159,10 +161,11 @@ pub fn set_vertex(
     add_missing: bool,
     commit: &CommitOptions,
 ) -> Result<SetReport> {
+    let database = database.into();
     target.expect_event_time(commit)?;
     let names: Vec<String> = values.iter().map(|value| value.0.clone()).collect();
     check_formats(&names, notation)?;
-    let mut setter = Setter::new(database, target, add_missing);
+    let mut setter = Setter::new(database, target, add_missing)?;
     let mut properties = Vec::with_capacity(values.len());
     for (name, value) in values {
         if value.is_empty() {

@@ -11,10 +11,11 @@ use esker_store::format::notation::ColumnNotation;
 use esker_store::format::{PropertyRecord, PropertyType, value::decimal};
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
-use esker_store::{Batch, CommitOptions, Database, Error, Result};
+use esker_store::{Batch, CommitOptions, Error, Result};
 
 use super::headed_table::HeadedTable;
 use crate::change::definitions::Definitions;
+use crate::change::destination::Destination;
 use crate::change::target::Target;
 use crate::change::value::{InputValue, convert_or_widen, describe};
 
@@ -64,7 +65,7 @@ pub(super) struct SetColumn {
 
 /// Sets values of vertices in a batch.
 pub(super) struct Setter<'a> {
-    pub(super) database: &'a Database,
+    pub(super) database: Destination<'a>,
     pub(super) target: &'a Target,
     add_missing: bool,
     pub(super) clears_empty: bool,
@@ -75,10 +76,10 @@ pub(super) struct Setter<'a> {
 }
 
 impl<'a> Setter<'a> {
-    pub(super) fn new(database: &'a Database, target: &'a Target, add_missing: bool) -> Self {
+    pub(super) fn new(database: Destination<'a>, target: &'a Target, add_missing: bool) -> Result<Self> {
         let (definitions, report) = (Definitions::new(target), SetReport::default());
-        let batch = database.batch();
-        Self {
+        let batch = database.batch()?;
+        Ok(Self {
             database,
             target,
             add_missing,
@@ -87,7 +88,7 @@ impl<'a> Setter<'a> {
             definitions,
             report,
             first_rejected: None,
-        }
+        })
     }
 
     pub(super) fn define(&mut self, name: &str, property_type: PropertyType) -> PropertyRecord {

@@ -12,10 +12,11 @@ use esker_import::rejects::RejectsFile;
 use esker_store::format::PropertyRecord;
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
-use esker_store::{CommitOptions, Database, Error, Result};
+use esker_store::{CommitOptions, Error, Result};
 
 use super::headed_table::{input_error, rejected};
 use super::setter::{BYTES_PER_LOOK, ROWS_PER_LOOK, SetOptions, SetReport, Setter, expect_new_columns};
+use crate::change::destination::Destination;
 use crate::change::given::{GivenValue, type_of};
 use crate::change::room::Room;
 use crate::change::target::Target;
@@ -23,7 +24,7 @@ use crate::change::value::convert_or_widen;
 
 /// Sets the values of a table, as [`super::set_from_table`] does.
 pub(super) fn set(
-    database: &Database,
+    database: Destination<'_>,
     target: &Target,
     input: &Input,
     table: TypedVertices,
@@ -46,7 +47,7 @@ pub(super) fn set(
     expect_new_columns(target, &header, &options.schema)?;
     limit_decoding(reader.as_mut(), database.budget().limit_bytes(), 1)?;
     let parser = reader.parser();
-    let mut setter = Setter::new(database, target, set.add_missing);
+    let mut setter = Setter::new(database, target, set.add_missing)?;
     setter.clears_empty = set.clears_empty;
     setter.report.warnings = warnings;
     let rows =

@@ -1,0 +1,207 @@
+//! The database as a process sees it that may not write to it, because another one does: it hands over what
+//! it would commit.
+
+use parking_lot::Mutex;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use esker_format::io::{Disk, RealDisk};
+use esker_format::{Error, Owner, Result};
+use esker_graph::{Budget, Cancel, Run, Stop};
+
+use crate::commit::{Batch, CommitOptions, Committed};
+use crate::database::{Database, DatabaseOptions};
+use crate::manifest::Manifest;
+use crate::queue::{Answer, QueueFiles, SentRequest, put_request, take_request};
+use crate::store::Store;
+use crate::version::Version;
+
+/// How often the answer is looked for, and whether the holder is gone.
+const ANSWER_EVERY: Duration = Duration::from_millis(2);
+const HOLDER_EVERY: Duration = Duration::from_millis(50);
+
+/// Why what was handed over was not committed, or not to anyone's knowledge.
+struct HandingFailure {
+    error: Error,
+    is_unknown: bool,
+}
+
+impl From<Error> for HandingFailure {
+    fn from(error: Error) -> Self {
+        Self { error, is_unknown: false }
+    }
+}
+
+/// A database that another process, or another handle of this one, has open to write, and whose queue it
+/// serves ([`Database::serve_queue`]). Commits go through that process, and are as durable as its own. If it
+/// ends meanwhile, this handle opens the database for as long as the commit takes.
+#[derive(Debug)]
+pub struct QueuedDatabase {
+    disk: Arc<dyn Disk>,
+    options: DatabaseOptions,
+    withdrawal: Cancel,
+    /// The database as it was after the last commit of this handle.
+    store: Mutex<Arc<Store>>,
+}
+
+impl QueuedDatabase {
+    /// Opens the database in the directory `path`; `None` if nobody serves its queue. `options` hold if the
+    /// process that does ends; the budget also for batches, and the watch for all commits. Cancelling
+    /// `withdrawal` takes back what is being handed over, unless that process has begun with it.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn open(
+        path: impl AsRef<Path>,
+        options: DatabaseOptions,
+        withdrawal: Cancel,
+    ) -> Result<Option<Self>> {
+        Self::open_on(Arc::new(RealDisk), path.as_ref(), options, withdrawal)
+    }
+
+    pub(crate) fn open_on(
+        disk: Arc<dyn Disk>,
+        path: &Path,
+        options: DatabaseOptions,
+        withdrawal: Cancel,
+    ) -> Result<Option<Self>> {
+        let store = Store::open_on(Arc::clone(&disk), path)?;
+        if !QueueFiles::of(Arc::clone(&disk), path).is_served()? {
+            return Ok(None);
+        }
+        Ok(Some(Self { disk, options, withdrawal, store: Mutex::new(Arc::new(store)) }))
+    }
+
+    /// The database as it was after the last commit of this handle, or when it was opened.
+    pub fn store(&self) -> Arc<Store> {
+        Arc::clone(&self.store.lock())
+    }
+
+    /// [`DatabaseOptions::budget`].
+    pub fn budget(&self) -> &Budget {
+        &self.options.budget
+    }
+
+    /// The newest version that this handle knows.
+    ///
+    /// # Errors
+    /// As [`Store::latest`].
+    pub fn latest(&self) -> Result<Version> {
+        self.store().latest()
+    }
+
+    /// The manifest that this handle knows.
+    ///
+    /// # Errors
+    /// As [`Store::whole_manifest`].
+    pub fn manifest(&self) -> Result<Arc<Manifest>> {
+        Ok(Arc::clone(self.store().whole_manifest()?))
+    }
+
+    /// An empty batch of changes.
+    ///
+    /// # Errors
+    /// As [`Store::latest`].
+    pub fn batch(&self) -> Result<Batch> {
+        let (newest, manifest) = (self.latest()?, self.manifest()?);
+        let edges = manifest.properties.iter().filter(|property| property.owner == Owner::Edges);
+        Ok(Batch::new(edges.cloned().collect(), newest.ids().is_text(), manifest.duplicates()))
+    }
+
+    /// Reserves the memory of a batch that still grows from [`DatabaseOptions::budget`].
+    ///
+    /// # Errors
+    /// [`Stop::OverBudget`].
+    pub fn make_room(&self, batch: &mut Batch) -> Result<()> {
+        let needed = batch.bytes() as u64;
+        let held = batch.memory.reserved.as_ref().map_or(0, esker_graph::Reservation::bytes);
+        if needed > held {
+            let more = self.budget().reserve("changes for another process", needed - held)?;
+            match &mut batch.memory.reserved {
+                Some(own) => own.absorb(more),
+                own => *own = Some(more),
+            }
+        }
+        Ok(())
+    }
+
+    /// Has the process that writes to the database commit a batch, and waits for its answer.
+    ///
+    /// # Errors
+    /// As [`Database::commit_with`]; [`Error::Io`] if the queue cannot be written to.
+    pub fn commit_with(&self, batch: Batch, options: &CommitOptions) -> Result<Committed> {
+        let request = put_request(&batch, options);
+        drop(batch);
+        let queue = QueueFiles::of(Arc::clone(&self.disk), self.store().path());
+        let sent = queue.send(&request)?;
+        let watch = self.options.watch.as_deref();
+        watch.inspect(|watch| watch.begin());
+        let committed = self.answer_to(&sent, &request);
+        match (&committed, watch) {
+            (Ok(committed), Some(watch)) => watch.end(Some(committed.version)),
+            (Err(HandingFailure { is_unknown: true, .. }), Some(watch)) => watch.end(None),
+            (Err(_), Some(watch)) => watch.withdraw(),
+            (_, None) => {}
+        }
+        let committed = committed.map_err(|failure| failure.error)?;
+        let store = Store::open_on(Arc::clone(&self.disk), queue.database())?;
+        *self.store.lock() = Arc::new(store);
+        Ok(committed)
+    }
+
+    fn answer_to(
+        &self,
+        sent: &SentRequest,
+        request: &[u8],
+    ) -> std::result::Result<Committed, HandingFailure> {
+        let mut looked = Instant::now();
+        loop {
+            match sent.answer()? {
+                Some(Answer::Committed(committed)) => return Ok(committed),
+                Some(Answer::Refused(error)) => return Err(error.into()),
+                Some(Answer::Unknown(error)) => {
+                    let error = error.and(
+                        " (the process that writes to the database could not finish the commit: the next \
+                         opening finds the version or does not)",
+                    );
+                    return Err(HandingFailure { error, is_unknown: true });
+                }
+                None => {}
+            }
+            if self.withdrawal.is_cancelled() && sent.withdraw() {
+                return Err(Error::Stop(Stop::Cancelled).into());
+            }
+            if looked.elapsed() >= HOLDER_EVERY {
+                if let Some(committed) = self.commit_alone(sent, request)? {
+                    return Ok(committed);
+                }
+                looked = Instant::now();
+            }
+            sleep(ANSWER_EVERY);
+        }
+    }
+
+    /// Commits a request if nobody has the database open to write any more. `None` if somebody has, or has
+    /// left an answer.
+    fn commit_alone(&self, sent: &SentRequest, request: &[u8]) -> Result<Option<Committed>> {
+        let store = self.store();
+        let run = Run::with_threads(self.options.threads)?;
+        let options = DatabaseOptions { watch: None, ..self.options.clone() };
+        let database = match Database::open_with(&self.disk, store.path(), options, &run) {
+            Err(Error::Locked { .. }) => return Ok(None),
+            opened => opened?,
+        };
+        // Opening it has settled what the process before had begun.
+        if sent.answer()?.is_some() {
+            return Ok(None);
+        }
+        sent.withdraw();
+        let mut batch = database.batch();
+        let options = take_request(store.path(), request, &mut batch)?;
+        let committed = database.commit_with(batch, &options)?;
+        database.close()?;
+        Ok(Some(committed))
+    }
+}
