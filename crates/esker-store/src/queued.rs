@@ -8,7 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use esker_format::io::{Disk, RealDisk};
-use esker_format::{Error, Owner, Result};
+use esker_format::{Error, LockHolder, Owner, Result};
 use esker_graph::{Budget, Cancel, Run, Stop};
 
 use crate::commit::{Batch, CommitOptions, Committed};
@@ -21,6 +21,8 @@ use crate::version::Version;
 /// How often the answer is looked for, and whether the holder is gone.
 const ANSWER_EVERY: Duration = Duration::from_millis(2);
 const HOLDER_EVERY: Duration = Duration::from_millis(50);
+/// How long a process may have the database open that takes over no commits any more: it is about to close it.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Why what was handed over was not committed, or not to anyone's knowledge.
 struct HandingFailure {
@@ -156,7 +158,7 @@ impl QueuedDatabase {
         sent: &SentRequest,
         request: &[u8],
     ) -> std::result::Result<Committed, HandingFailure> {
-        let mut looked = Instant::now();
+        let (mut looked, mut served) = (Instant::now(), Instant::now());
         loop {
             match sent.answer()? {
                 Some(Answer::Committed(committed)) => return Ok(committed),
@@ -178,8 +180,29 @@ impl QueuedDatabase {
                     return Ok(committed);
                 }
                 looked = Instant::now();
+                if sent.is_served()? {
+                    served = looked;
+                } else if served.elapsed() >= PATIENCE {
+                    return Err(self.given_up(sent));
+                }
             }
             sleep(ANSWER_EVERY);
+        }
+    }
+
+    /// What to say of a request that nobody takes any more, though somebody has the database open.
+    fn given_up(&self, sent: &SentRequest) -> HandingFailure {
+        let path = self.store().path().to_owned();
+        match sent.give_up() {
+            true => Error::Locked { path, holder: LockHolder::OtherProcess }.into(),
+            false => {
+                let name = path.display();
+                let reason = format!(
+                    "the process that has {name} open to write began with the commit, and has stopped taking \
+                     over commits: end it, and see whether the changes are there"
+                );
+                HandingFailure { error: Error::invalid(reason), is_unknown: true }
+            }
         }
     }
 

@@ -168,9 +168,11 @@ impl QueueFiles {
             }
             let (request, own) =
                 (self.path(&id, RequestFile::Request), self.path(&id, RequestFile::Taken(None)));
-            // Otherwise it was withdrawn at this moment.
-            if self.disk.rename(&request, &own).is_ok() {
-                taken.push(TakenRequest { id, version: None });
+            match self.disk.rename(&request, &own) {
+                Ok(()) => taken.push(TakenRequest { id, version: None }),
+                // It was withdrawn at this moment.
+                Err(_) if self.disk.look(&request)?.is_none() => {}
+                Err(error) => return Err(error),
             }
         }
         Ok(taken)
@@ -280,6 +282,18 @@ impl SentRequest {
             return Ok(None);
         }
         Answer::take(&path, &self.queue.disk.read(&path)?).map(Some)
+    }
+
+    /// Whether some process takes requests.
+    pub(crate) fn is_served(&self) -> Result<bool> {
+        self.queue.is_served()
+    }
+
+    /// Takes the request back from a process that has stopped taking requests; `false` if it may have been
+    /// committed.
+    pub(crate) fn give_up(&self) -> bool {
+        let files = [RequestFile::Request, RequestFile::Taken(None)];
+        files.iter().any(|&file| self.queue.disk.remove_file(&self.queue.path(&self.id, file)).is_ok())
     }
 
     /// Takes the request back; `false` if a holder has taken it.

@@ -247,6 +247,20 @@ fn what_is_withdrawn_in_time_does_not_happen() {
     assert_eq!((commits, database.versions().len()), (0, 1));
 }
 
+#[test]
+fn a_holder_that_has_stopped_taking_requests_is_not_waited_for_forever() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = import(directory.path(), b"source,target\na,b\n");
+    let database = open(&path);
+    let (other, _) = serving(&database, || queued(&path, &Cancel::default()));
+    let mut batch = other.batch().unwrap();
+    batch.add_edge("b", "c", &[]).unwrap();
+    let error = other.commit_with(batch, &CommitOptions::default()).unwrap_err();
+    assert!(matches!(error, Error::Locked { .. }), "{error}");
+    let ((), commits) = serving(&database, || std::thread::sleep(Duration::from_millis(50)));
+    assert_eq!((commits, database.versions().len()), (0, 1), "the changes were taken back");
+}
+
 /// A holder dies after each of its steps; the next one, or the client itself, ends what it began.
 #[test]
 fn a_holder_that_dies_at_any_step_leaves_one_commit() {
