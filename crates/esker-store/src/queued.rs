@@ -21,7 +21,7 @@ use crate::version::Version;
 /// How often the answer is looked for, and whether the holder is gone.
 const ANSWER_EVERY: Duration = Duration::from_millis(2);
 const HOLDER_EVERY: Duration = Duration::from_millis(50);
-/// How long a process may have the database open that takes over no commits any more: it is about to close it.
+/// How long a process may have the database open that takes over no commits any more: it may be closing it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Why what was handed over was not committed, or not to anyone's knowledge.
