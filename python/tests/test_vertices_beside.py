@@ -156,7 +156,7 @@ def test_rows_that_are_no_vertices_are_refused_or_rejected(tmp_path):
         with pytest.raises(esker.Error, match=r"id\[1\] is |vertices:2: "):
             esker.from_edges(*EDGES, vertices=given)
         (tmp_path / "bad.csv").unlink(missing_ok=True)
-        with pytest.warns(esker.EskerWarning, match="skipped 1 malformed line|1 row could not be read"):
+        with pytest.warns(esker.EskerWarning, match="skipped 1 malformed line|1 row could not be taken"):
             graph = esker.import_(file, vertices=given, rejects=tmp_path / "bad.csv").graph()
         assert graph.properties(1) == {"age": 1} and "vertices,2" in (tmp_path / "bad.csv").read_text()
     with pytest.raises(esker.Error, match="are texts, but those of the edges are integers"):
