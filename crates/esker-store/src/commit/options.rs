@@ -32,7 +32,7 @@ pub struct Committed {
     /// that the batch adds several times.
     pub duplicates: u64,
     /// The number of edges that were removed, not counting those of removed vertices. Known if the batch
-    /// removes some of several parallel edges, or asks for the number ([`Batch::count_removed`]).
+    /// removes some of several parallel edges, or asks for the number ([`crate::Batch::count_removed`]).
     pub removed: Option<u64>,
 }
 
