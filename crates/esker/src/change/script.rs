@@ -149,7 +149,7 @@ static NO_VALUE: RawValue = RawValue { text: String::new(), quoted: false };
 ///
 /// # Errors
 /// [`Error::Input`] with the number of the invalid line, and nothing is committed; those of
-/// [`Database::commit`].
+/// [`esker_store::Database::commit`].
 pub fn commit_script<'a>(
     database: impl Into<Destination<'a>>,
     target: &Target,

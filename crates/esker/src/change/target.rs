@@ -37,7 +37,7 @@ impl Target {
     /// Reads the current schema of `database`.
     ///
     /// # Errors
-    /// Those of [`Database::latest`].
+    /// Those of [`esker_store::Database::latest`].
     pub fn of<'a>(database: impl Into<Destination<'a>>) -> Result<Self> {
         let database = database.into();
         let newest = database.latest()?;

@@ -59,7 +59,7 @@ const ROOM_EVERY: usize = 1 << 12;
 /// [`Error::Invalid`] if a value does not have the type of its property, a time seems to be in a smaller
 /// unit than the declared one, or a vertex to be removed does not exist, or of an input that has each
 /// edge at both of its ends some stand at one end only. [`Error::Usage`] if the database wants an event
-/// time. Those of [`Database::commit`]; cancellation.
+/// time. Those of [`esker_store::Database::commit`]; cancellation.
 pub fn feed<'a>(
     database: impl Into<Destination<'a>>,
     target: &Target,
