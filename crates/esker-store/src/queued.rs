@@ -13,7 +13,7 @@ use esker_graph::{Budget, Cancel, Run, Stop};
 
 use crate::commit::{Batch, CommitOptions, Committed};
 use crate::database::{Database, DatabaseOptions};
-use crate::manifest::Manifest;
+use crate::manifest::{Manifest, lock_writer};
 use crate::queue::{Answer, QueueFiles, SentRequest, put_request, take_request};
 use crate::store::Store;
 use crate::version::Version;
@@ -30,11 +30,8 @@ struct HandingFailure {
     is_unknown: bool,
 }
 
-impl From<Error> for HandingFailure {
-    fn from(error: Error) -> Self {
-        Self { error, is_unknown: false }
-    }
-}
+/// What became of a request, as far as it is known.
+type Handed = std::result::Result<Committed, HandingFailure>;
 
 /// A database that another process, or another handle of this one, has open to write, and whose queue it
 /// serves ([`Database::serve_queue`]). Commits go through that process, and are as durable as its own. If it
@@ -137,10 +134,13 @@ impl QueuedDatabase {
         let request = put_request(&batch, options);
         drop(batch);
         let queue = QueueFiles::of(Arc::clone(&self.disk), self.store().path());
-        let sent = queue.send(&request)?;
         let watch = self.options.watch.as_deref();
+        // Before the request is sent: from then on a signal may find it committed.
         watch.inspect(|watch| watch.begin());
-        let committed = self.answer_to(&sent, &request);
+        let committed = match queue.send(&request) {
+            Ok(sent) => self.answer_to(&sent, &request),
+            Err(error) => Err(HandingFailure { error, is_unknown: false }),
+        };
         match (&committed, watch) {
             (Ok(committed), Some(watch)) => watch.end(Some(committed.version)),
             (Err(HandingFailure { is_unknown: true, .. }), Some(watch)) => watch.end(None),
@@ -148,32 +148,39 @@ impl QueuedDatabase {
             (_, None) => {}
         }
         let committed = committed.map_err(|failure| failure.error)?;
-        let store = Store::open_on(Arc::clone(&self.disk), queue.database())?;
-        *self.store.lock() = Arc::new(store);
+        // What is committed is so, whether or not it can be read now.
+        if let Ok(store) = Store::open_on(Arc::clone(&self.disk), queue.database()) {
+            *self.store.lock() = Arc::new(store);
+        }
         Ok(committed)
     }
 
-    fn answer_to(
-        &self,
-        sent: &SentRequest,
-        request: &[u8],
-    ) -> std::result::Result<Committed, HandingFailure> {
+    /// Waits for the answer. An error of this process leaves open what the other one does, unless the request
+    /// can be taken back.
+    fn answer_to(&self, sent: &SentRequest, request: &[u8]) -> Handed {
+        let answered = self.wait_for_answer(sent, request);
+        answered.unwrap_or_else(|error| Err(HandingFailure { error, is_unknown: !sent.give_up() }))
+    }
+
+    /// The outer error is of this process.
+    fn wait_for_answer(&self, sent: &SentRequest, request: &[u8]) -> Result<Handed> {
+        let known = |error| Ok(Err(HandingFailure { error, is_unknown: false }));
         let (mut looked, mut served) = (Instant::now(), Instant::now());
         loop {
             match sent.answer()? {
-                Some(Answer::Committed(committed)) => return Ok(committed),
-                Some(Answer::Refused(error)) => return Err(error.into()),
+                Some(Answer::Committed(committed)) => return Ok(Ok(committed)),
+                Some(Answer::Refused(error)) => return known(error),
                 Some(Answer::Unknown(error)) => {
                     let error = error.and(
                         " (the process that writes to the database could not finish the commit: the next \
                          opening finds the version or does not)",
                     );
-                    return Err(HandingFailure { error, is_unknown: true });
+                    return Ok(Err(HandingFailure { error, is_unknown: true }));
                 }
                 None => {}
             }
             if self.withdrawal.is_cancelled() && sent.withdraw() {
-                return Err(Error::Stop(Stop::Cancelled).into());
+                return known(Error::Stop(Stop::Cancelled));
             }
             if looked.elapsed() >= HOLDER_EVERY {
                 if let Some(committed) = self.commit_alone(sent, request)? {
@@ -183,7 +190,7 @@ impl QueuedDatabase {
                 if sent.is_served()? {
                     served = looked;
                 } else if served.elapsed() >= PATIENCE {
-                    return Err(self.given_up(sent));
+                    return Ok(Err(self.given_up(sent)));
                 }
             }
             sleep(ANSWER_EVERY);
@@ -194,7 +201,10 @@ impl QueuedDatabase {
     fn given_up(&self, sent: &SentRequest) -> HandingFailure {
         let path = self.store().path().to_owned();
         match sent.give_up() {
-            true => Error::Locked { path, holder: LockHolder::OtherProcess }.into(),
+            true => {
+                let error = Error::Locked { path, holder: LockHolder::OtherProcess };
+                HandingFailure { error, is_unknown: false }
+            }
             false => {
                 let name = path.display();
                 let reason = format!(
@@ -208,8 +218,13 @@ impl QueuedDatabase {
 
     /// Commits a request if nobody has the database open to write any more. `None` if somebody has, or has
     /// left an answer.
-    fn commit_alone(&self, sent: &SentRequest, request: &[u8]) -> Result<Option<Committed>> {
+    fn commit_alone(&self, sent: &SentRequest, request: &[u8]) -> Result<Option<Handed>> {
         let store = self.store();
+        // Most often it is locked, and threads for the opening would be made for nothing.
+        match lock_writer(&self.disk, store.path()) {
+            Err(Error::Locked { .. }) => return Ok(None),
+            locked => drop(locked?),
+        }
         let run = Run::with_threads(self.options.threads)?;
         let options = DatabaseOptions { watch: None, ..self.options.clone() };
         let database = match Database::open_with(&self.disk, store.path(), options, &run) {
@@ -222,9 +237,19 @@ impl QueuedDatabase {
         }
         sent.withdraw();
         let mut batch = database.batch();
-        let options = take_request(store.path(), request, &mut batch)?;
-        let committed = database.commit_with(batch, &options)?;
-        database.close()?;
+        let committed = take_request(store.path(), request, &mut batch)
+            .map_err(|error| HandingFailure { error, is_unknown: false })
+            .and_then(|options| {
+                let newest = database.versions().last().map(|newest| newest.number);
+                database.commit_with(batch, &options).map_err(|error| {
+                    // Only a commit that was refused leaves the database able to commit.
+                    let is_unknown = !database.can_commit()
+                        || database.versions().last().map(|newest| newest.number) != newest;
+                    HandingFailure { error, is_unknown }
+                })
+            });
+        // What is committed is so, whether or not the database closes well.
+        let _ = database.close();
         Ok(Some(committed))
     }
 }

@@ -152,3 +152,30 @@ fn nothing_is_lost_or_done_twice_when_the_stream_and_its_neighbours_are_killed()
     }
     place.ok("check s.esker");
 }
+
+#[test]
+fn a_copy_made_of_hard_links_is_not_taken_for_the_database_that_is_served() {
+    let place = place();
+    let child = stream(&place);
+    let mut copying = std::process::Command::new("cp");
+    copying.args(["-al", "s.esker", "c.esker"]).current_dir(place.path());
+    assert!(copying.status().unwrap().success());
+    place.file("script.txt", "+ x w sent=5\n");
+    place.fails(1, "commit c.esker script.txt", "is being written to by another process");
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    child.wait_with_output().unwrap();
+}
+
+#[test]
+fn a_script_may_remove_an_edge_of_the_kind_that_it_begins() {
+    let place = Place::new();
+    place.file("a.csv", "source,target,kind\na,b,road\n");
+    place.ok("import a.csv k.esker --kind kind");
+    place.file("script.txt", "+ a c kind=rail\n+ a d kind=rail\n");
+    place.ok("commit k.esker script.txt");
+    place.file("script.txt", "+ a c kind=air\n- a c kind=air\n- a d kind=rail\n");
+    place.ok("commit k.esker script.txt");
+    assert_eq!(place.json("info k.esker --json")["edges"], 2);
+    place.file("script.txt", "- a c kind=sea\n");
+    place.fails(1, "commit k.esker script.txt", "sea");
+}

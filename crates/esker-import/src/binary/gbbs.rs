@@ -15,6 +15,12 @@ use crate::read::input_format::{Choices, InputFormat, OpenedInput, one};
 
 /// Bytes before the offsets.
 const HEADER_BYTES: u64 = 24;
+const OFFSET_BYTES: u64 = 8;
+const WEIGHTED_ENTRY_BYTES: u64 = 8;
+/// Weights that are looked at.
+const SAMPLED_WEIGHTS: u64 = 1 << 12;
+/// Sizes of floats that somebody would write as a weight. The bits of each are an integer above 600 million.
+const COMMON_FLOATS: std::ops::Range<f32> = 1e-12..1e12;
 
 /// Lists of neighbours in plain words.
 pub(crate) static GBBS: InputFormat = InputFormat {
@@ -45,6 +51,17 @@ impl StatedSizes {
             .into_iter()
             .find_map(|(entry, weighted)| (with(entry)? == bytes).then_some(weighted))
     }
+}
+
+/// Whether the first weights are all bits of common floats, and large as integers.
+fn has_floats(region: &Region, vertices: u64, edges: u64) -> Result<bool> {
+    let start = HEADER_BYTES + (vertices + 1) * OFFSET_BYTES;
+    let entries = region.read_vec(start, (edges.min(SAMPLED_WEIGHTS) * WEIGHTED_ENTRY_BYTES) as usize)?;
+    let (pairs, _) = entries.as_chunks::<8>();
+    let weights = pairs.iter().map(|pair| i32::from_le_bytes([pair[4], pair[5], pair[6], pair[7]]));
+    let mut weights = weights.filter(|&weight| weight != 0).peekable();
+    let is_float = |weight: i32| COMMON_FLOATS.contains(&f32::from_bits(weight.cast_unsigned()).abs());
+    Ok(weights.peek().is_some() && weights.all(is_float))
 }
 
 fn open(inputs: &[Input], _head: InputHead, _options: &ReadOptions) -> Result<OpenedInput> {
@@ -79,6 +96,13 @@ fn open(inputs: &[Input], _head: InputHead, _options: &ReadOptions) -> Result<Op
         return Err(Error::input(
             path.as_path(),
             format!("its ids have 32 bits, but it states {vertices} vertices"),
+        ));
+    }
+    if weighted && has_floats(&region, vertices, edges)? {
+        return Err(Error::input(
+            path.as_path(),
+            "its weights look like floats, which its format does not tell from integers: write them as integers, or \
+             as the text of GBBS (adj)",
         ));
     }
     let graph = GapFile { region, header_bytes: HEADER_BYTES, weighted, directed, edges, vertices };

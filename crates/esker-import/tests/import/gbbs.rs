@@ -348,3 +348,25 @@ fn what_is_only_read_is_not_written() {
         assert!(!directory.path().join("out").exists());
     }
 }
+
+/// The bits of 1.0 would become the integer 1065353216.
+#[test]
+fn float_weights_of_a_binary_graph_are_refused() {
+    let graph = |weights: [i32; 2]| {
+        let mut bytes: Vec<u8> =
+            [2_u64, 2, 24 + 24 + 16, 0, 1, 2].iter().flat_map(|word| word.to_le_bytes()).collect();
+        for (target, weight) in [1_u32, 0].into_iter().zip(weights) {
+            bytes.extend(target.to_le_bytes());
+            bytes.extend(weight.to_le_bytes());
+        }
+        of_bytes(bytes, None)
+    };
+    let floats = |weights: [f32; 2]| graph(weights.map(|weight| weight.to_bits().cast_signed()));
+    for weights in [[1.0, 1.0], [0.5, -3.25], [0.0, 1e9]] {
+        let refused = floats(weights).err().unwrap();
+        assert!(refused.contains("look like floats"), "{weights:?}: {refused}");
+    }
+    for weights in [[1, 1], [0, 0], [-5, 1_065_353_216], [8_000_000, 7]] {
+        assert!(graph(weights).is_ok(), "{weights:?}");
+    }
+}

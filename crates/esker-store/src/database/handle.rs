@@ -322,7 +322,7 @@ impl Database {
         drop(known);
         core.reserve_kept()?;
         core.replay(start, &logged, run)?;
-        QueueFiles::of(Arc::clone(&core.disk), &core.path).settle(core.writer.lock().next_version - 1)?;
+        QueueFiles::of(Arc::clone(&core.disk), &core.path).settle(core.writer.lock().next_version - 1);
         Ok(Self { core: Arc::new(core) })
     }
 

@@ -12,6 +12,8 @@ use crate::queue::{Answer, QueueFiles, TakenRequest, take_request};
 
 /// How often the queue is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// The same, when nothing has come for a while.
+const LOOK_AT_LEAST_EVERY: Duration = Duration::from_millis(50);
 /// How often it is tried to serve the queue, while others look whether somebody does.
 const LOOKS: usize = 50;
 /// Memory of a request beside its batch, for each of its bytes: the bytes themselves, and what a batch of
@@ -71,9 +73,9 @@ impl Database {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Io`], and [`Error::Invalid`] if the directory of the queue is a symbolic link: then nobody
-    /// serves the queue, and those who wait for an answer wait until this database is closed. What is wrong
-    /// with a request is answered to its sender.
+    /// [`Error::Io`] if the directory of the queue cannot be made or is gone; [`Error::Invalid`] if it is a
+    /// symbolic link, or the database is not this writer's any more. Then nobody serves the queue, and those
+    /// who wait take their changes back. What is wrong with a request is answered to its sender.
     pub fn serve_queue(&self, stop: &Cancel) -> Result<Option<u64>> {
         let queue = QueueFiles::of(self.core.disk.clone(), self.path());
         let mut served = queue.serve()?;
@@ -84,20 +86,34 @@ impl Database {
             }
         }
         let Some(_served) = served else { return Ok(None) };
-        queue.settle(self.core.writer.lock().next_version - 1)?;
-        let mut commits = 0;
+        queue.settle(self.core.writer.lock().next_version - 1);
+        let (mut commits, mut idle, mut unanswered) = (0, LOOK_EVERY, Vec::new());
         while !stop.is_cancelled() {
-            let taken = queue.take()?;
+            // A disk that is full for a moment keeps nobody from the answer.
+            unanswered.retain(|(request, answer)| queue.answer(request, answer).is_err());
+            let taken = match queue.take() {
+                Err(error @ Error::Io { .. }) if !queue.exists().unwrap_or(false) => return Err(error),
+                Err(Error::Io { .. }) => Vec::new(),
+                taken => taken?,
+            };
+            idle = if taken.is_empty() { (idle + idle / 8).min(LOOK_AT_LEAST_EVERY) } else { LOOK_EVERY };
             if taken.is_empty() {
-                sleep(LOOK_EVERY);
+                sleep(idle);
             }
             for mut request in taken {
                 let answer = self.carry_out(&queue, &mut request);
                 commits += u64::from(matches!(answer, Answer::Committed(_)));
-                queue.answer(&request, &answer)?;
+                if queue.answer(&request, &answer).is_err() {
+                    unanswered.push((request, answer));
+                }
             }
         }
         Ok(Some(commits))
+    }
+
+    /// Whether no failure of an earlier commit keeps this handle from committing.
+    pub(crate) fn can_commit(&self) -> bool {
+        self.core.writer.lock().expect_sound().is_ok()
     }
 
     fn carry_out(&self, queue: &QueueFiles, request: &mut TakenRequest) -> Answer {

@@ -43,6 +43,12 @@ enum RequestFile {
     New,
 }
 
+impl RequestFile {
+    fn is_taken(self) -> bool {
+        matches!(self, Self::Taken(_))
+    }
+}
+
 impl RequestId {
     fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -105,7 +111,7 @@ impl QueueFiles {
         self.directory.join(id.name(file))
     }
 
-    fn exists(&self) -> Result<bool> {
+    pub(crate) fn exists(&self) -> Result<bool> {
         Ok(self.disk.look(&self.directory)?.is_some_and(|entry| entry.is_directory))
     }
 
@@ -130,13 +136,24 @@ impl QueueFiles {
                 self.directory.display()
             )));
         }
+        if self.is_shared()? {
+            // The lock would be seen in the other database too.
+            self.disk.remove_file(&self.directory.join(SERVED))?;
+        }
         self.disk.try_lock(&self.directory.join(SERVED))
+    }
+
+    /// Whether the file that the holder locks has names in other databases, as in a copy made of hard links:
+    /// then its lock says nothing.
+    fn is_shared(&self) -> Result<bool> {
+        let served = self.disk.identify(&self.directory.join(SERVED))?;
+        Ok(served.is_some_and(|file| file.links > 1))
     }
 
     /// Whether some process takes requests.
     pub(crate) fn is_served(&self) -> Result<bool> {
         let served = self.directory.join(SERVED);
-        if !self.exists()? || self.disk.look(&served)?.is_none() {
+        if !self.exists()? || self.disk.look(&served)?.is_none() || self.is_shared()? {
             return Ok(false);
         }
         // Others who look at the same moment hold the lock too, for a few microseconds.
@@ -160,9 +177,13 @@ impl QueueFiles {
         let mut taken = Vec::new();
         for (id, files) in self.requests()? {
             if !files.contains(&RequestFile::Request) {
+                // What clients that are gone have left.
+                if !self.is_awaited(&id).unwrap_or(true) && !files.iter().any(|file| file.is_taken()) {
+                    self.remove(&id, &files);
+                }
                 continue;
             }
-            if !self.is_awaited(&id)? {
+            if !self.is_awaited(&id).unwrap_or(false) {
                 self.remove(&id, &files);
                 continue;
             }
@@ -211,33 +232,36 @@ impl QueueFiles {
 
     /// Brings the queue in order when a process has just opened the database to write, before it does
     /// anything else: says of requests that a holder took who then died what became of them, and removes
-    /// those that nobody waits for. `newest` is the newest version.
-    pub(crate) fn settle(&self, newest: u64) -> Result<()> {
-        if !self.exists()? {
-            return Ok(());
-        }
-        for (id, files) in self.requests()? {
-            if !self.is_awaited(&id)? {
-                self.remove(&id, &files);
-                continue;
-            }
-            let taken = files.iter().find_map(|file| match file {
-                RequestFile::Taken(version) => Some(*version),
-                _ => None,
-            });
-            let Some(version) = taken else { continue };
-            let request = TakenRequest { id, version };
-            if files.contains(&RequestFile::Answer) {
-                // The holder died between the answer and the removal of the request.
-                self.disk.remove_file(&self.path(&request.id, RequestFile::Taken(version)))?;
-            } else if let Some(version) = version.filter(|&version| version <= newest) {
-                // What the holder counted is not known any more.
-                let committed = Committed { version, duplicates: 0, removed: None };
-                self.answer(&request, &Answer::Committed(committed))?;
+    /// those that nobody waits for. `newest` is the newest version. What cannot be read or changed there
+    /// stays as it is: it keeps nobody from opening the database.
+    pub(crate) fn settle(&self, newest: u64) {
+        let requests = if self.exists().unwrap_or(false) { self.requests() } else { return };
+        for (id, files) in requests.unwrap_or_default() {
+            if self.is_awaited(&id).unwrap_or(false) {
+                let _ = self.settle_one(id, &files, newest);
             } else {
-                let own = self.path(&request.id, RequestFile::Taken(version));
-                self.disk.rename(&own, &self.path(&request.id, RequestFile::Request))?;
+                self.remove(&id, &files);
             }
+        }
+    }
+
+    fn settle_one(&self, id: RequestId, files: &[RequestFile], newest: u64) -> Result<()> {
+        let taken = files.iter().find_map(|file| match file {
+            RequestFile::Taken(version) => Some(*version),
+            _ => None,
+        });
+        let Some(version) = taken else { return Ok(()) };
+        let request = TakenRequest { id, version };
+        if files.contains(&RequestFile::Answer) {
+            // The holder died between the answer and the removal of the request.
+            self.disk.remove_file(&self.path(&request.id, RequestFile::Taken(version)))?;
+        } else if let Some(version) = version.filter(|&version| version <= newest) {
+            // What the holder counted is not known any more.
+            let committed = Committed { version, duplicates: 0, removed: None };
+            self.answer(&request, &Answer::Committed(committed))?;
+        } else {
+            let own = self.path(&request.id, RequestFile::Taken(version));
+            self.disk.rename(&own, &self.path(&request.id, RequestFile::Request))?;
         }
         Ok(())
     }

@@ -309,6 +309,10 @@ fn bytes_that_are_no_request_and_requests_of_nobody_do_no_harm() {
         std::fs::write(queue.join(format!("{id}.{name}")), b"anything").unwrap();
     }
     std::fs::write(queue.join("notes.txt"), b"of the user").unwrap();
+    // What cannot be locked or removed keeps nobody from the database.
+    let strange = queue.join("fedcba9876543210fedcba9876543210.client");
+    std::fs::create_dir(&strange).unwrap();
+    std::fs::write(strange.with_extension("request"), b"anything").unwrap();
     let database = open(&path);
     let ((), commits) = serving(&database, || {
         let other = queued(&path, &Cancel::default());
@@ -320,5 +324,5 @@ fn bytes_that_are_no_request_and_requests_of_nobody_do_no_harm() {
     assert_eq!((commits, database.latest().unwrap().num_edges()), (1, 2));
     let mut left: Vec<_> = std::fs::read_dir(&queue).unwrap().map(|one| one.unwrap().file_name()).collect();
     left.sort();
-    assert_eq!(left, ["notes.txt", "served"]);
+    assert_eq!(left, ["fedcba9876543210fedcba9876543210.client", "notes.txt", "served"]);
 }

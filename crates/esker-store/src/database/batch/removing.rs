@@ -29,7 +29,9 @@ impl CommitBuilder<'_> {
             let Some(kind) = wanted.text_of(property as u32).filter(|kind| !seen.contains(kind)) else {
                 continue;
             };
-            if known.code_of(kind)?.is_none() {
+            // The batch itself may add the first edge of a kind.
+            let is_new = || batch.texts[property].list.iter().any(|text| text == kind);
+            if known.code_of(kind)?.is_none() && !is_new() {
                 let kinds = known.first(KINDS_NAMED_MAX)?;
                 let kind = String::from_utf8_lossy(kind);
                 return Err(Error::invalid(unknown_kind(&kind, "the database", &kinds, known.len())));
