@@ -139,7 +139,9 @@ def test_messages_of_the_command_speak_python(texts, tmp_path):
         "make one with esker.cluster(..., weights='float')"
     )
     assert said(ValueError, add([1], ["x"])) == 'the table: the weight column "weight" does not hold numbers: name another with weight, or none with weight=False' + unchanged
-    assert said(ValueError, add([-1])).startswith('row 1 of the table: the column "source" has a negative id; import it with ids=\'text\'')
+    assert said(ValueError, add([-1])).startswith(
+        'row 1 of the table: the id in the column "source" is negative; import with ids=\'text\' to take all ids as texts: "-1"' + unchanged
+    )
     others = said(ValueError, lambda: cluster.add({"x": [1], "y": [2], "z": [3], "weight": [1]}))
     assert "expected source, target, weight; found x, y, z, weight; name the ends with source and target" in others
     assert said(ValueError, lambda: cluster.add({"source": [1], "target": [2]})).startswith("the table has no column of weights, but")
