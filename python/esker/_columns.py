@@ -11,7 +11,7 @@ from typing import Any, Mapping, NamedTuple
 from ._counted import counted
 from ._errors import EskerWarning, InvalidError, MistypedError
 from ._esker import Column, VertexTable, columns_of_tuples, keys_of_dictionaries, read_edges, read_tuples, vertex_table
-from ._naming import roles
+from ._naming import expect_once, roles
 
 #: Number of tuples that are freed at once.
 _FREED = 1 << 16
@@ -577,6 +577,7 @@ def id_place(names: list[Any]) -> int:
         raise InvalidError(f"the names of columns must be strings, not {wrong!r}")
     if not names:
         raise InvalidError("a table of vertices needs a column of ids, such as 'id'")
+    expect_once(names)
     plain = ["".join(c for c in name.lower() if c.isalnum()) for name in names]
     usual = [plain.index(name) for name in (*_IDS, "name", "key") if name in plain]
     return 0 if plain[0] in _IDS or not usual else usual[0]

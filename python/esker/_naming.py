@@ -26,6 +26,17 @@ class Roles(NamedTuple):
     """All columns except the ends, the weight included."""
 
 
+def expect_once(names: Sequence[Any]) -> None:
+    """Refuses columns of the same name.
+
+    Raises:
+        InvalidError: Two columns have one name.
+    """
+    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    if twice is not None:
+        raise InvalidError(f"two columns are called {twice!r}; rename one of them")
+
+
 def roles(names: Sequence[Any], weight: str | bool | None, usual_weight: str, by_position: bool = True, ends: tuple[str, str] | None = None) -> Roles:
     """Finds the columns of edges.
 
@@ -42,9 +53,7 @@ def roles(names: Sequence[Any], weight: str | bool | None, usual_weight: str, by
     wrong = [name for name in names if not isinstance(name, str)]
     if wrong:
         raise InvalidError(f"the names of columns must be strings, not {wrong[0]!r}; a table needs columns source and target")
-    twice = [name for at, name in enumerate(names) if name in names[:at]]
-    if twice:
-        raise InvalidError(f"two columns are called {twice[0]!r}; rename one of them")
+    expect_once(names)
     for name in (weight, *(ends or ())):
         if isinstance(name, str) and name not in names:
             raise InvalidError(f"no column is called {name!r}; the columns are {list(names)}")

@@ -109,6 +109,11 @@ def test_ambiguous_columns_are_refused():
         with pytest.raises(esker.InvalidError, match=said):
             esker.from_edges(pd.DataFrame(table))
     twice = pd.DataFrame([[0, 1, 2]], columns=["source", "target", "target"])
+    people = pd.DataFrame([[1, 2, 3]], columns=["id", "n", "n"])
+    for change in esker.Batch.set_vertices, esker.Batch.add_vertices:
+        for table in people, pa.Table.from_arrays([pa.array([value]) for value in (1, 2, 3)], ["id", "n", "n"]):
+            with pytest.raises(esker.InvalidError, match="two columns are called 'n'"), esker.create().batch() as batch:
+                change(batch, table)
     with pytest.raises(esker.InvalidError, match="two columns are called 'target'"):
         esker.from_edges(twice)
     with pytest.raises(esker.InvalidError, match="must be strings"):

@@ -170,6 +170,7 @@ fn an_estimate_needs_what_the_run_needs() {
 fn a_name_is_given_one_value() {
     let place = Place::new();
     place.file("a.csv", "source,target,w,day\n1,2,1,2026-01-02\n");
+    place.file("v.csv", "id,n\n1,2026-01-02\n");
     place.ok("import a.csv g.esker --property w");
     for (line, option) in [
         ("import a.csv b.esker --default w=1 --default w=3", "--default"),
@@ -182,10 +183,37 @@ fn a_name_is_given_one_value() {
         ("add g.esker a.csv --schema w:i64 --schema w:i64", "--schema"),
         ("sync g.esker a.csv --default w=1 --default w=3", "--default"),
         ("options g.esker --column w=w --column w=day", "--column"),
+        ("set g.esker v.csv --schema n:i64 --schema n:f64", "--schema"),
+        ("set g.esker v.csv --date-format n=%Y-%m-%d --date-format n=%d.%m.%Y", "--date-format"),
     ] {
         place.fails(2, line, &format!("{option} names"));
         place.fails(2, line, "twice: leave one out");
     }
+    for line in [
+        "set g.esker --vertex 1 n=1 n=2",
+        "set g.esker --vertex 1 n=1 \"n\"=",
+        "set g.esker --vertex 1 n= n=",
+    ] {
+        place.fails(2, line, "the property \"n\" is given two values: leave one out");
+    }
+}
+
+#[test]
+fn a_name_of_two_columns_is_not_read_as_either() {
+    let place = Place::new();
+    place.file("a.csv", "source,target,n,n\n1,2,3,4\n");
+    place.file("w.csv", "source,target,weight,weight\n1,2,3,4\n");
+    place.file("t.csv", "source,target,time,time\n1,2,3,4\n");
+    place.fails(
+        2,
+        "import a.csv g.esker --property n",
+        "two columns are called \"n\": give one of them another name, or choose one by its number, as in 3",
+    );
+    place.fails(1, "import w.csv g.esker", "two columns are called \"weight\"");
+    place.fails(1, "import t.csv g.esker", "two columns are called \"time\"");
+    place.fails(1, "import a.csv g.esker --property all", "two edge properties would be called \"n\"");
+    place.ok("import a.csv g.esker --property 4");
+    assert_eq!(place.ok("edges g.esker --json --quiet").matches("\"n\":4").count(), 1);
 }
 
 #[test]

@@ -200,7 +200,7 @@ fn types_of_vertex_properties_that_a_table_does_not_tell_are_said_and_come_back(
     for (schema, why) in [
         ("age:text", "there is no column \"age\" to declare; the columns are zip, flag"),
         ("id:text", "there is no column \"id\""),
-        ("zip:text,zip:i64", "the type of \"zip\" is declared twice"),
+        ("zip:text,zip:i64", "--schema names \"zip\" twice: leave one out"),
         ("zip:i64", "the vertex property \"zip\" has the type text, not i64"),
     ] {
         let refused = place.run(&format!("set g.esker v.csv --schema {schema}"));

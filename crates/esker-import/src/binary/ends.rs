@@ -12,6 +12,7 @@ use crate::columns::columns_do_not_fit;
 use crate::columns::ends::{ColumnSample, GivenEnds, are_named, find_ends};
 use crate::columns::expected::FittedColumns;
 use crate::columns::kinds::ValueKind;
+use crate::columns::names::{called_alike, sole_position};
 use crate::columns::pairs::EdgeEnds;
 use crate::read::format::{Pick, PickProperties, ReadOptions, split_type};
 
@@ -116,6 +117,12 @@ pub(super) fn find(path: &Arc<PathBuf>, names: &[(String, Holds)], name: &str) -
         let (path, columns) = (path.display(), list(names));
         Error::usage(format!("{path}: there is no column {name:?}; the columns are {columns}"))
     })?;
+    // A number means one column.
+    if numbered() != Some(index)
+        && let Some(reason) = called_alike(names.iter().map(|(n, _)| n.as_str()), index)
+    {
+        return Err(Error::usage(format!("{}: {reason}", path.display())));
+    }
     if names[index].1 == Holds::Other {
         return Err(unusable(
             path,
@@ -123,6 +130,22 @@ pub(super) fn find(path: &Arc<PathBuf>, names: &[(String, Holds)], name: &str) -
         ));
     }
     Ok(index)
+}
+
+/// Refuses two properties of one name.
+pub(super) fn expect_once_each(path: &Arc<PathBuf>, properties: &[String]) -> Result<()> {
+    match properties.iter().enumerate().find(|&(at, name)| properties[..at].contains(name)) {
+        None => Ok(()),
+        Some((_, name)) => {
+            let reason = format!("two edge properties would be called {name:?}; choose one of them");
+            Err(unusable(path, reason))
+        }
+    }
+}
+
+/// The column with a usual name, unless several have it.
+pub(super) fn usual(path: &Arc<PathBuf>, header: &[String], names: &[&str]) -> Result<Option<usize>> {
+    sole_position(header, names).map_err(|reason| unusable(path, reason))
 }
 
 fn list(names: &[(String, Holds)]) -> String {

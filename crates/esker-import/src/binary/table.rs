@@ -13,7 +13,7 @@ use esker_graph::{Message, Setting, message};
 
 use super::contain::damaged;
 use super::converted::{as_ids, as_values};
-use super::ends::{choose_ends, find, fitted, fitted_ends};
+use super::ends::{choose_ends, expect_once_each, find, fitted, fitted_ends, usual};
 use super::faults::{Expected, RowFaults, find_faults, find_missing, find_unknown, without_nan};
 use super::holds::{Holds, SPANS};
 use super::left_out::leave_out;
@@ -155,7 +155,7 @@ fn pick_weight(
     match &options.weight {
         Pick::Auto if said.is_some() => Ok(said),
         // A column that is called so but holds no numbers is an error, as in text files.
-        Pick::Auto => Ok(position(header, WEIGHTS)),
+        Pick::Auto => usual(path, header, WEIGHTS),
         Pick::Skip => Ok(None),
         Pick::Column(name) => find(path, names, name).map(Some),
     }
@@ -169,7 +169,7 @@ fn pick_time(
     options: &ReadOptions,
 ) -> Result<Option<usize>> {
     match &options.time {
-        Pick::Auto => Ok(position(header, TIMES).filter(|&time| names[time].1.is_numbers())),
+        Pick::Auto => Ok(usual(path, header, TIMES)?.filter(|&time| names[time].1.is_numbers())),
         Pick::Skip => Ok(None),
         Pick::Column(name) => find(path, names, name).map(Some),
     }
@@ -271,6 +271,7 @@ impl Picked {
             declared[index] = Some(property_type.clone());
         }
         self.spans.retain(|name| !self.properties.contains(name));
+        expect_once_each(path, &self.properties)?;
         Ok(declared)
     }
 

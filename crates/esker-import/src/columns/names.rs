@@ -405,6 +405,29 @@ pub(crate) fn position(header: &[String], usual: &[&str]) -> Option<usize> {
     usual.iter().find_map(|name| header.iter().position(|column| column == name))
 }
 
+/// The same column; the reason why it cannot be told, if another column has its name.
+pub(crate) fn sole_position(header: &[String], usual: &[&str]) -> Result<Option<usize>, String> {
+    let found = position(header, usual);
+    match found.and_then(|column| called_alike(header.iter().map(String::as_str), column)) {
+        Some(reason) => Err(reason),
+        None => Ok(found),
+    }
+}
+
+/// Why a column cannot be told by its name: another has the same.
+pub(crate) fn called_alike<'n>(
+    names: impl Iterator<Item = &'n str> + Clone,
+    column: usize,
+) -> Option<String> {
+    let name = names.clone().nth(column)?;
+    let number = column + 1;
+    (names.filter(|own| *own == name).count() > 1).then(|| {
+        format!(
+            "two columns are called {name:?}: give one of them another name, or choose one by its number, as in {number}"
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,7 +13,7 @@ use crate::columns::columns_do_not_fit;
 use crate::columns::direction::{DirectionColumn, direction_column, mixed};
 use crate::columns::ends::{GivenEnds, are_named};
 use crate::columns::expected::FittedColumns;
-use crate::columns::names::{TIMES, WEIGHTS, position};
+use crate::columns::names::{TIMES, WEIGHTS, sole_position};
 use crate::columns::pairs::EdgeEnds;
 use crate::columns::types;
 use crate::read::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
@@ -167,14 +167,14 @@ fn columns_between(
     let time = match &options.time {
         Pick::Skip => None,
         Pick::Column(name) => Some(find(shape, name)?),
-        Pick::Auto => shape.header.as_ref().and_then(|header| position(header, TIMES)),
+        Pick::Auto => sole_position(shape.header.as_deref().unwrap_or_default(), TIMES)?,
     };
     let time = time.filter(|column| !taken.contains(column) || options.time != Pick::Auto);
     let weight = match &options.weight {
         Pick::Skip => None,
         Pick::Column(name) => Some(find(shape, name)?),
         Pick::Auto => {
-            usual_weight(shape, options).filter(|column| !taken.contains(column) && time != Some(*column))
+            usual_weight(shape, options)?.filter(|column| !taken.contains(column) && time != Some(*column))
         }
     };
     if let Some(column) = weight {
@@ -241,9 +241,9 @@ fn are_whole(shape: &TableShape, property: &EdgeColumn) -> Result<(), Unfit> {
     }
 }
 
-fn usual_weight(shape: &TableShape, options: &ReadOptions) -> Option<usize> {
-    match &shape.header {
-        Some(header) => position(header, WEIGHTS),
+fn usual_weight(shape: &TableShape, options: &ReadOptions) -> Result<Option<usize>, Unfit> {
+    Ok(match &shape.header {
+        Some(header) => sole_position(header, WEIGHTS)?,
         None if shape.columns == 3 => {
             let read = notation(shape, 2, options).sample(values(shape, 2));
             // One bad line in a hundred is a bad line, not a sign that this is no weight.
@@ -252,7 +252,7 @@ fn usual_weight(shape: &TableShape, options: &ReadOptions) -> Option<usize> {
             (numbers > 0 && numbers * 100 >= given * 99).then_some(2)
         }
         None => None,
-    }
+    })
 }
 
 fn others(

@@ -10,6 +10,7 @@ use esker_graph::{Message, message};
 
 use super::blocks::{excerpt, input_error};
 use super::shape::TableShape;
+use crate::columns::names::called_alike;
 use crate::columns::types;
 use crate::read::format::ReadOptions;
 
@@ -84,7 +85,10 @@ pub(super) fn name_of(shape: &TableShape, column: usize, otherwise: &str) -> Str
 pub(super) fn find(shape: &TableShape, name: &str) -> Result<usize, Unfit> {
     let header = shape.header.as_deref().unwrap_or_default();
     if let Some(column) = place_of_name(name, header.iter().map(String::as_str)) {
-        return Ok(column);
+        return match called_alike(header.iter().map(String::as_str), column) {
+            None => Ok(column),
+            Some(reason) => Err(Unfit::Option(reason.into())),
+        };
     }
     let reason = match name.parse::<usize>() {
         // An empty input has no columns, and asks for none.

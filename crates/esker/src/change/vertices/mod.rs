@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use esker_graph::{Message, Setting, message};
 use esker_import::binary::TypedVertices;
 use esker_import::missing::{TextField, says_missing};
-use esker_import::open::open_vertices;
+use esker_import::open::{expect_names_once, open_vertices};
 use esker_import::read::format::ReadOptions;
 use esker_import::read::input::{Input, expand};
 use esker_import::read::typed::sniff_type;
@@ -49,6 +49,7 @@ pub fn set_from_table<'a>(
 ) -> Result<SetReport> {
     let database = database.into();
     target.expect_event_time(commit)?;
+    expect_names_once(options)?;
     let input = single(file, options)?;
     if let Some(table) = open_typed(&input, target, options, set)? {
         return typed_table::set(database, target, &input, table, options, set, commit);
@@ -151,7 +152,7 @@ fn single(file: &str, options: &ReadOptions) -> Result<Input> {
 ///
 /// # Errors
 /// [`Error::Invalid`] if the vertex does not exist and `add_missing` is not set, or a value does not have the
-/// type of its property.
+/// type of its property. [`Error::Usage`] if a property has two values.
 pub fn set_vertex<'a>(
     database: impl Into<Destination<'a>>,
     target: &Target,
@@ -164,6 +165,7 @@ pub fn set_vertex<'a>(
     let database = database.into();
     target.expect_event_time(commit)?;
     let names: Vec<String> = values.iter().map(|value| value.0.clone()).collect();
+    expect_one_value_each(&names)?;
     check_formats(&names, notation)?;
     let mut setter = Setter::new(database, target, add_missing)?;
     let mut properties = Vec::with_capacity(values.len());
@@ -201,6 +203,16 @@ fn type_of<'v>(notation: &ColumnNotation, values: impl Iterator<Item = &'v [u8]>
         | LogicalType::Date
         | LogicalType::EdgeId
         | LogicalType::Vector { .. } => found,
+    }
+}
+
+/// Refuses a property with two values, of which one would be dropped.
+fn expect_one_value_each(names: &[String]) -> Result<()> {
+    match names.iter().enumerate().find(|&(at, name)| names[..at].contains(name)) {
+        None => Ok(()),
+        Some((_, name)) => {
+            Err(Error::usage(format!("the property {name:?} is given two values: leave one out")))
+        }
     }
 }
 

@@ -197,10 +197,7 @@ fn not_written(property: &PropertyRecord, value: &[u8], reason: &str) -> Error {
 
 /// Checks that what is declared are columns of properties, which have no other type yet.
 pub(super) fn expect_new_columns(target: &Target, header: &[String], schema: &[Declaration]) -> Result<()> {
-    for (index, Declaration { name, property_type }) in schema.iter().enumerate() {
-        if schema[..index].iter().any(|before| before.name == *name) {
-            return Err(Error::usage(format!("the type of {name:?} is declared twice")));
-        }
+    for Declaration { name, property_type } in schema {
         if !header[1..].contains(name) {
             let columns = header[1..].join(", ");
             return Err(Error::usage(format!(
