@@ -31,7 +31,7 @@ from ._graph import Graph
 from ._parts import PartView
 from ._reports import Backup, Comparison, Difference, DifferenceTable, ImportReport, SyncReport, Version, Versions, read_report
 from ._result import Result
-from ._selectors import At, Path, database_path, expect_path_exists, path_text, read_settings, schema_items, selector
+from ._selectors import At, Path, database_path, expect_distinct, expect_path_exists, path_text, read_settings, schema_items, selector
 from ._settings import (
     Duplicates,
     Encoding,
@@ -525,6 +525,7 @@ class Database:
         for what, text in (("format", format), ("ids", ids)):
             if not isinstance(text, str) and (what == "ids" or text is not None):
                 raise MistypedError(f"{what} must be a string, not {text!r:.60}")
+        expect_distinct(file=file, vertices=vertices, vertex_properties=vertex_properties)
         for one in (file, vertices, vertex_properties):
             if one is not None and not overwrite and os.path.lexists(one):
                 raise ExistsError(f"{os.fspath(one)} already exists; give another path, or pass overwrite=True")

@@ -153,6 +153,21 @@ def path_text(path: Any) -> str:
     return text
 
 
+def expect_distinct(**files: Any) -> None:
+    """Refuses one file for two outputs.
+
+    Raises:
+        InvalidError: Two of the files are one.
+    """
+    seen: dict[str, str] = {}
+    for name, file in files.items():
+        if file is None:
+            continue
+        other = seen.setdefault(os.path.realpath(path_text(file)), name)
+        if other != name:
+            raise InvalidError(f"{other} and {name} both name the file {path_text(file)}; give them different files")
+
+
 def database_path(path: Any) -> str:
     """The path of a database as text, absolute, so that it holds when the process changes its directory."""
     return os.path.abspath(path_text(path))

@@ -11,7 +11,7 @@ from ._batch import Batch
 from ._counted import counted
 from ._errors import ClosedError, InvalidError, MistypedError, NotFoundError
 from ._esker import stream_edges
-from ._selectors import Path, path_text, read_settings
+from ._selectors import Path, expect_distinct, path_text, read_settings
 from ._settings import run_settings
 from ._windows import length_text
 
@@ -219,6 +219,7 @@ def started(
     elif not isinstance(late, str):
         raise MistypedError(f"late must be 'next', 'refuse' or a path, not {type(late).__name__}")
     of_file = _file(file, follow, from_start, bad_lines, rejects, columns)
+    expect_distinct(late=late[len("reject:") :] or None if late.startswith("reject:") else None, rejects=rejects)
     if of_file is not None and late.startswith("reject:") and os.path.realpath(late[len("reject:") :]) == of_file["path"]:
         raise InvalidError("late edges cannot be appended to the file that is read")
     rate, replay = _pace(rate, replay)

@@ -252,6 +252,11 @@ impl RejectsArg {
         if self.is_given() { options.keeping_rejected() } else { options }
     }
 
+    /// The file.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.rejects.as_deref()
+    }
+
     /// Begins the file.
     pub(crate) fn create(
         &self,

@@ -1,7 +1,12 @@
 //! Mistakes on the command line, in plain words, and as messages in which options are facts.
 
+use std::path::Path;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use esker::graph::{AlgorithmOption, Message, message};
+use esker::store::io::are_same_file;
+
+use crate::failure::Failure;
 
 /// Says in words what Rust says of numbers.
 pub(crate) fn clear(said: &str) -> String {
@@ -19,6 +24,22 @@ pub(crate) fn clear(said: &str) -> String {
         Some((rust, clear)) => said.replace(rust, clear),
         None => said,
     }
+}
+
+/// Refuses one file for two outputs of a command.
+pub(crate) fn expect_distinct(outputs: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
+    for (at, &(option, path)) in outputs.iter().enumerate() {
+        let Some(path) = path else { continue };
+        let twin =
+            outputs[..at].iter().find(|(_, other)| other.is_some_and(|other| are_same_file(other, path)));
+        if let Some((other, _)) = twin {
+            let path = path.display();
+            return Err(Failure::Usage(format!(
+                "{other} and {option} both name the file {path}: give them different files"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// What a mistake is. Of the usage it says nothing.

@@ -11,6 +11,7 @@ use esker::graph::Cancel;
 use esker::local::LocalGraph;
 
 use crate::args::at::AtArgs;
+use crate::args::mistake::expect_distinct;
 use crate::args::resources::ResourceArgs;
 use crate::args::selecting::WhereArgs;
 use crate::args::size::counted;
@@ -111,11 +112,7 @@ impl DrawCommand {
                 return Err(Failure::Usage(message));
             }
         }
-        if self.positions.as_ref() == Some(&output) {
-            return Err(Failure::Usage(
-                "the picture and --positions are two files: give them different names".to_owned(),
-            ));
-        }
+        expect_distinct(&[("--output", Some(&output)), ("--positions", self.positions.as_deref())])?;
         let cancel = cancel_on_signals()?;
         let run = self.resources.run(&cancel, self.seed.unwrap_or(1), true, None)?;
         // Names that are taken are refused before the work.

@@ -8,6 +8,7 @@ use esker::output::{VertexTable, vertex_properties};
 use serde_json::json;
 
 use crate::args::at::AtArgs;
+use crate::args::mistake::expect_distinct;
 use crate::args::reading::parse_format;
 use crate::args::resources::ResourceArgs;
 use crate::args::selecting::WhereArgs;
@@ -79,6 +80,11 @@ pub(crate) struct ExportCommand {
 
 impl ExportCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
+        expect_distinct(&[
+            ("OUTPUT", Some(&self.output)),
+            ("--vertices", self.vertices.as_deref()),
+            ("--vertex-properties", self.vertex_properties.as_deref()),
+        ])?;
         let cancel = cancel_on_signals()?;
         let version = self.at.version(&open_store_with(&self.database, &cancel)?)?;
         let options = ExportOptions {

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use crate::args::commit_every::EveryArg;
 use crate::args::importing::{BadLinesArg, DuplicatesArg, RejectsArg, finish_rejects};
+use crate::args::mistake::expect_distinct;
 use crate::args::reading::ReadArgs;
 use crate::args::resources::ResourceArgs;
 use crate::args::size::{counted, rate, seconds};
@@ -163,6 +164,11 @@ impl StreamCommand {
                 "--follow has no effect on standard input, which is read until it is closed".to_owned(),
             ));
         }
+        let late = match &self.late.0 {
+            Late::Reject(late) => Some(late.as_path()),
+            Late::Next | Late::Refuse => None,
+        };
+        expect_distinct(&[("--late", late), ("--rejects", self.rejects.path())])?;
         let database = self.open(&stop)?;
         let mut report = None;
         let rejects = self.rejects.append(&self.database, &self.inputs)?;

@@ -199,6 +199,30 @@ fn a_name_is_given_one_value() {
 }
 
 #[test]
+fn two_outputs_are_two_files() {
+    let place = Place::new();
+    place.ok("generate kron --scale 5 --degree 4 g.esker");
+    for (line, named) in [
+        (
+            "export g.esker a.csv --vertices ./a.csv --force",
+            "OUTPUT and --vertices both name the file ./a.csv",
+        ),
+        ("export g.esker a.csv --vertex-properties a.csv", "OUTPUT and --vertex-properties both name"),
+        ("export g.esker - --vertices -", "OUTPUT and --vertices both name"),
+        (
+            "export g.esker a.csv --vertices b.csv --vertex-properties b.csv",
+            "--vertices and --vertex-properties both",
+        ),
+        ("draw g.esker -o a.svg --positions ./a.svg", "--output and --positions both name the file ./a.svg"),
+    ] {
+        place.fails(2, line, named);
+        place.fails(2, line, "give them different files");
+    }
+    assert!(!place.path().join("a.csv").exists());
+    assert!(!place.path().join("a.svg").exists());
+}
+
+#[test]
 fn a_name_of_two_columns_is_not_read_as_either() {
     let place = Place::new();
     place.file("a.csv", "source,target,n,n\n1,2,3,4\n");
@@ -213,7 +237,7 @@ fn a_name_of_two_columns_is_not_read_as_either() {
     place.fails(1, "import t.csv g.esker", "two columns are called \"time\"");
     place.fails(1, "import a.csv g.esker --property all", "two edge properties would be called \"n\"");
     place.ok("import a.csv g.esker --property 4");
-    assert_eq!(place.ok("edges g.esker --json --quiet").matches("\"n\":4").count(), 1);
+    assert_eq!(place.ok("edges g.esker --json --quiet").matches("\"n\": 4").count(), 1);
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn pictures_that_make_no_sense_are_refused() {
     place.fails(2, "draw friends.esker --layout layers --rounds 5 -o z.svg", "--rounds has no effect");
     place.fails(2, "draw friends.esker --layout layers --seed 5 -o z.svg", "--seed has no effect");
     place.fails(2, "draw friends.esker --where since>2030 -o z.svg", "no vertex to draw");
-    place.fails(2, "draw friends.esker -o z.svg --positions z.svg", "two files");
+    place.fails(2, "draw friends.esker -o z.svg --positions z.svg", "give them different files");
     assert!(!place.path().join("z.svg").exists());
 }
 

@@ -130,6 +130,8 @@ fn late_edges_are_taken_rejected_or_refused_and_always_counted() {
     assert_eq!(edges(&place).len(), 4, "what came before it is committed");
     place.fails(1, refused, "the edge from 5 to 6 is late: its time is 1970-01-01T00:01:49Z");
     place.fails(2, "stream s.esker a.csv --late reject:a.csv", "cannot be appended to the file that is read");
+    let twice = "stream s.esker a.csv --late reject:no.csv --rejects ./no.csv";
+    place.fails(2, twice, "--late and --rejects both name the file ./no.csv: give them different files");
     let again = report(&place, "stream s.esker a.csv --from-start --json");
     assert_eq!(again["late"], 4, "those until the watermark of the newest version, whatever was read before");
     let place = self::place();

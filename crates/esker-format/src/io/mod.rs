@@ -46,7 +46,7 @@ pub use frames::DIRECT_BYTES;
 pub use frames::Frame;
 pub use map::Map;
 pub(crate) use mapped::MappedFile;
-pub use outside::expect_outside_databases;
+pub use outside::{are_same_file, expect_outside_databases};
 pub use paging::{PagedHeap, Paging};
 #[cfg(unix)]
 pub use private::{read_private, write_private};

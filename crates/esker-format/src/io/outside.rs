@@ -28,6 +28,15 @@ pub fn expect_outside_databases(disk: &dyn Disk, path: &Path) -> Result<()> {
     }
 }
 
+/// Whether two paths lead to one file, which need not be there yet.
+pub fn are_same_file(a: &Path, b: &Path) -> bool {
+    let place = |path: &Path| {
+        let in_folder = || Some(parent(path).canonicalize().ok()?.join(path.file_name()?));
+        path.canonicalize().ok().or_else(in_folder)
+    };
+    a == b || place(a).is_some_and(|a| place(b) == Some(a))
+}
+
 fn begins_as_ours(disk: &dyn Disk, path: &Path) -> bool {
     if !matches!(disk.look(path), Ok(Some(entry)) if !entry.is_directory) {
         return false;
