@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ._counted import counted
-from ._errors import InvalidError
+from ._errors import InvalidError, MistypedError
+from ._esker import save_picture
+from ._selectors import path_text
 
 if TYPE_CHECKING:
     import numpy
@@ -34,12 +37,18 @@ class Picture:
         return numpy.array(self._places, dtype=numpy.float64).reshape(-1, 2)
 
     def save(self, path: str | Path, *, replace: bool = False) -> None:
-        """Writes the picture to an SVG file. A file that stands there is refused, unless ``replace`` is set."""
-        path = Path(path)
-        if path.suffix.lower() != ".svg":
-            raise InvalidError(f"{path} does not end in .svg, the only form of pictures")
-        with open(path, "w" if replace else "x", encoding="utf-8") as file:
-            file.write(self.svg)
+        """Writes the picture to an SVG file. A file that stands there is refused, unless ``replace`` is set.
+
+        Raises:
+            ExistsError: The file exists.
+            InvalidError: The name does not end in ``.svg``, or the file would lie in a database.
+        """
+        text = path_text(path)
+        if os.path.splitext(text)[1].lower() != ".svg":
+            raise InvalidError(f"{text} does not end in .svg, the only form of pictures")
+        if not isinstance(replace, bool):
+            raise MistypedError(f"replace must be True or False, not {replace!r:.60}")
+        save_picture(text, self.svg, replace)
 
     def show(self, *, height: int = 480) -> PictureWidget:
         """The same picture as a widget: a notebook shows it, and one moves in it, selects vertices and drags them. Needs the package ``anywidget``.

@@ -324,6 +324,7 @@ PictureParts = tuple[bool, list[tuple[int, int, int]], list[str], list[float], l
 def draw(
     graph: Graph, ego: list[object], how: dict[str, Any], settings: dict[str, Any]
 ) -> tuple[str, list[Any], list[tuple[float, float]], int, PictureParts]: ...
+def save_picture(path: str, svg: str, replace: bool) -> None: ...
 def shortest_paths(
     graph: Graph,
     source: object,

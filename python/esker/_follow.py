@@ -46,12 +46,12 @@ class Follow:
     An iteration waits for the next version, and yields what it changed.
     """
 
-    __slots__ = ("algorithm", "first_alerts", "_untold", "_native", "_wait", "_on_alert")
+    __slots__ = ("algorithm", "first_alerts", "_untold", "_native", "_wait", "_on_alert", "_raises")
 
-    def __init__(self, native: Any, algorithm: str, wait: bool, on_alert: OnAlert) -> None:
+    def __init__(self, native: Any, algorithm: str, wait: bool, on_alert: OnAlert, raises: bool) -> None:
         self.algorithm: str = algorithm
         """The name of the algorithm."""
-        self._native, self._wait, self._on_alert = native, wait, on_alert
+        self._native, self._wait, self._on_alert, self._raises = native, wait, on_alert, raises
         texts, end = native.first_alerts()
         self.first_alerts: list[dict[str, Any]] = self._raised(texts, native.version, end)
         """The alerts of the first answer: rows that meet the condition."""
@@ -115,7 +115,15 @@ class Follow:
         An alert is a dictionary as the line of ``esker follow --alert``: ``alert`` is ``"condition"``, ``"new"`` or ``"both"``; then come the columns of the row,
         such as ``vertex`` and ``rank``, or ``component`` and ``vertices``; ``before``, a dictionary of the values that it had, or ``None``; the
         ``version``; and ``until``, the last time of the window, if there is one.
+
+        Raises:
+            InvalidError: Nothing raises an alert.
         """
+        if not self._raises:
+            raise InvalidError("nothing raises an alert: give db.follow alert, a condition, or alert_new=True")
+        return self._told()
+
+    def _told(self) -> Iterator[dict[str, Any]]:
         first, self._untold = self._untold, []
         yield from first
         for step in self:
@@ -192,4 +200,4 @@ def started(
     native = database._created()
     with _progress.listening(settings.pop("progress"), found.name) as callback:
         made = follow(native, found.name, texts, choice, wanted, window, bool(resume), rule, run_settings(**settings, progress=callback))
-    return Follow(made, found.name, wait, on_alert)
+    return Follow(made, found.name, wait, on_alert, rule[0] is not None or rule[1])

@@ -402,6 +402,15 @@ class Graph(Algorithms):
         for name, (count, least) in counts.items():
             if isinstance(count, bool) or not hasattr(count, "__index__") or count < least:
                 raise InvalidError(f"{name} must be an integer from {least} on, not {count!r}")
+        for name, text, takes in (
+            ("colour", colour, "'communities', the name of a vertex property, or a result"),
+            ("size", size, "the name of a vertex property, or a result"),
+            ("title", title, "a text"),
+        ):
+            if not isinstance(text, str) and text is not None and not (name != "title" and isinstance(text, Result)):
+                raise MistypedError(f"{name} must be {takes}, not {type(text).__name__}")
+        if not isinstance(layout, str):
+            raise MistypedError(f"layout must be 'forces' or 'layers', not {type(layout).__name__}")
         middle = [] if ego is None else [ego] if _is_one(ego) else list(ego)
         how: dict[str, Any] = {"hops": hops, "vertices": vertices, "layout": layout, "rounds": rounds, "labels": labels}
         for name, values in (("colour", colour), ("size", size)):

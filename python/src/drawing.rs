@@ -1,8 +1,13 @@
 //! Pictures of a part of a graph.
 
+use std::io::Write;
+use std::path::PathBuf;
+
 use esker::algo::drawing::forces::ForceOptions;
 use esker::drawing::{Arrangement, Look, Paint, Picture, PictureValues, Scene};
+use esker::export::{ExportOptions, OutputFile};
 use esker::local::LocalGraph;
+use esker::store::Error;
 use pyo3::prelude::*;
 
 use crate::failure::{PyOutcome, invalid};
@@ -11,6 +16,18 @@ use crate::output::answer::PyAnswer;
 use crate::output::values::id_object;
 use crate::settings::Settings;
 use crate::watch::watched_reading;
+
+/// Writes a picture to a file, which gets its name once it is whole.
+#[pyfunction]
+pub(crate) fn save_picture(py: Python<'_>, path: PathBuf, svg: &str, replace: bool) -> PyOutcome<()> {
+    py.detach(|| {
+        let options = ExportOptions { overwrite: replace, ..ExportOptions::default() };
+        let mut file = OutputFile::open(&path, &options)?;
+        file.write_all(svg.as_bytes()).map_err(|source| Error::Io { action: "write", path, source })?;
+        file.finish()?;
+        Ok(())
+    })
+}
 
 /// What is drawn, and how.
 #[derive(FromPyObject)]

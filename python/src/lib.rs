@@ -61,7 +61,7 @@ mod _esker {
     #[pymodule_export]
     use super::differences::DifferenceStream;
     #[pymodule_export]
-    use super::drawing::draw;
+    use super::drawing::{draw, save_picture};
     #[pymodule_export]
     use super::failure::command_failure;
     #[pymodule_export]

@@ -33,8 +33,12 @@ def test_a_picture_is_text_positions_and_a_file(graph, tmp_path):
     assert (graph.draw(threads=1).positions == graph.draw(threads=2).positions).all()
     picture.save(tmp_path / "a.svg")
     assert (tmp_path / "a.svg").read_text() == picture.svg
-    with pytest.raises(FileExistsError):
+    with pytest.raises(esker.ExistsError):
         picture.save(tmp_path / "a.svg")
+    for place in tmp_path / "friends.esker" / "a.svg", tmp_path / "friends.esker" / "log" / "a.svg":
+        with pytest.raises(InvalidError, match="lies in the database .*friends.esker, where no other files may be"):
+            picture.save(place)
+    assert not (tmp_path / "friends.esker" / "a.svg").exists()
     picture.save(tmp_path / "a.svg", replace=True)
     with pytest.raises(InvalidError, match="does not end in .svg"):
         picture.save(tmp_path / "a.png")
@@ -53,5 +57,13 @@ def test_a_picture_that_makes_no_sense_is_refused(graph):
     for given in ({"hops": -1}, {"vertices": 0}, {"layout": "round"}, {"labels": 1.5}, {"size": "city"}):
         with pytest.raises(InvalidError):
             graph.draw(**given)
+    for name, value, takes in (
+        ("colour", 3, "colour must be 'communities', the name of a vertex property, or a result, not int"),
+        ("size", ["age"], "size must be the name of a vertex property, or a result, not list"),
+        ("title", 3, "title must be a text, not int"),
+        ("layout", None, "layout must be 'forces' or 'layers', not NoneType"),
+    ):
+        with pytest.raises(TypeError, match=takes):
+            graph.draw(**{name: value})
     with pytest.raises(VertexNotFoundError):
         graph.draw("zoe")

@@ -277,6 +277,8 @@ def test_alerts_that_make_no_sense_are_refused(tmp_path):
     ]:
         with pytest.raises(esker.InvalidError, match=match):
             db.follow("wcc", **given)
+    with pytest.raises(esker.InvalidError, match="nothing raises an alert: give db.follow alert, a condition, or alert_new=True"):
+        db.follow("wcc").alerts()
     for given in {"alert": 3}, {"alert_new": 1}, {"alert_new": True, "on_alert": 3}, {"min_change": "x"}:
         with pytest.raises(esker.MistypedError):
             db.follow("wcc", **given)
