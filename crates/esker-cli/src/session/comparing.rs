@@ -44,7 +44,7 @@ impl ComparedGraphs {
             sides.push(select(&Selection { kinds_are_checked: true, ..selection }, version, run)?);
         }
         let found = compare([&sides[0].view, &sides[1].view], run, |side| {
-            let name = names[side].as_ref().map_or_else(String::new, |name| format!("{name}: "));
+            let name = names[side].as_ref().map_or_else(String::new, |name| format!("version {name}: "));
             compute(&sides[side].view).map_err(|failure| failure.between(&name, ""))
         })?;
         Ok(Self { sides, found })

@@ -37,7 +37,8 @@ impl StoreArgs {
         }
         let refuse = |reason: String| Err(Failure::Usage(format!("--store has no effect: {reason}")));
         if spans_versions {
-            return refuse("a property has the values of one version; name it with --at".to_owned());
+            let reason = "a property has the values of one version; name it with --at, in place of --compare, --versions and --each-version";
+            return refuse(reason.to_owned());
         }
         if let Some(file) = inputs.iter().find(|input| !Path::new(input).is_dir()) {
             return refuse(format!("{file} is no database; import it first"));

@@ -450,7 +450,9 @@ impl RunArgs {
         let is_series = spans_versions && self.compare.is_empty();
         self.groups.check(entry, is_series, self.is_to_stdout(), shows_names)?;
         if spans_versions && self.access.explain {
-            return refuse("--explain says what was chosen for one graph: name one version with --at");
+            return refuse(
+                "--explain says what was chosen for one graph: name one version with --at, in place of --compare, --versions and --each-version",
+            );
         }
         if self.json && self.rows.is_some() && (spans_versions || !self.is_to_stdout()) {
             return refuse(match spans_versions {
@@ -468,6 +470,11 @@ impl RunArgs {
         }
         if self.rows.is_some() && is_file_only {
             return refuse("--format has no effect on --output FILE, only on the rows of --top N");
+        }
+        if self.json && is_file_only && !self.compare.is_empty() {
+            return refuse(
+                "--json has no effect on --output FILE of --compare, only on the rows of --top N; a file that ends in .json has them as JSON",
+            );
         }
         if self.round.is_given() && is_file_only && !self.json {
             return refuse(

@@ -108,6 +108,13 @@ fn what_cannot_be_compared_is_refused() {
     place.fails(2, "run wcc a.esker --compare 1 2 --at 1", "cannot be used with");
     place.fails(2, "run wcc a.esker --compare 1 2 --store group", "values of one version");
     place.fails(1, "run wcc a.esker --compare 1 9", "9");
-    place.fails(1, "run bfs a.esker --source d --compare 1 2", "1: ");
+    place.fails(2, "run wcc a.esker --compare 1 2 --store group", "with --at, in place of --compare");
+    place.fails(2, "run wcc a.esker --compare 1 2 --explain", "with --at, in place of --compare");
+    place.fails(
+        2,
+        "run wcc a.esker --compare 1 2 --json -o a.json",
+        "--json has no effect on --output FILE of --compare",
+    );
+    place.fails(1, "run bfs a.esker --source d --compare 1 2", "esker: version 1: ");
     place.fails(1, "run wcc a.csv --compare 1 2", "not a database");
 }
