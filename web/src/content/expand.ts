@@ -12,7 +12,7 @@ const SUBGRAPH_MAX = 2000;
 
 export function neighborsOf(id: string, state: State, database: Database, signal?: AbortSignal): Promise<Neighbors> {
     const { direction, neighbors: limit } = state;
-    return remembered<Neighbors>('neighbors', { ...storedSelection(state, database.latest), id, direction, limit, sort: 'degree' }, signal);
+    return remembered<Neighbors>('neighbors', { ...storedSelection(state, database.latest), id, direction: database.directed ? direction : 'both', limit, sort: 'degree' }, signal);
 }
 
 /** Says that an expansion has nothing to add. */

@@ -216,8 +216,86 @@ fn a_run_that_would_take_much_is_refused_unless_it_is_confirmed() {
     let rows = talk.answer("rows", &json!({ "run": rows["run"], "limit": 10000 }));
     let (shown, note) = (rows["shown"].as_u64().unwrap(), rows["note"].as_str().unwrap());
     assert!(
-        shown < 10_000 && note == format!("{shown} of {} shown: the answer would be too long", rows["found"]),
+        shown < 10_000
+            && note
+                == format!(
+                    "{shown} of {} shown: the answer would be too long; pass over these by offset",
+                    rows["found"]
+                ),
         "{note}"
     );
+    assert_eq!(many["note"], "1000 of 32768 shown");
+    assert_eq!(talk.end(), Some(0));
+}
+
+#[test]
+fn ids_of_no_vertex_are_told_and_directions_without_effect_refused() {
+    let place = Place::new();
+    place.file("u.csv", "source,target\na,b\nb,c\n");
+    place.ok("import u.csv u.esker --undirected");
+    let mut talk = Talk::with(&place, "mcp u.esker");
+    let among = talk.answer("subgraph", &json!({ "vertices": ["a", "b", "nobody"] }));
+    assert_eq!((&among["found"], &among["unknown"]), (&json!(1), &json!(["nobody"])));
+    let among = talk.answer("subgraph", &json!({ "vertices": ["a", "b"] }));
+    assert_eq!(among["unknown"], json!([]));
+    let run = talk.answer("run", &json!({ "algorithm": "wcc" }));
+    let rows = talk.answer("rows", &json!({ "run": run["run"], "vertex": ["a", "nobody", "c"] }));
+    assert_eq!((&rows["found"], &rows["unknown"]), (&json!(2), &json!(["nobody"])));
+    for direction in ["out", "in"] {
+        let said = talk.refused("neighbors", &json!({ "id": "b", "direction": direction }));
+        assert!(said.contains("undirected; leave it out"), "{said}");
+    }
+    assert_eq!(talk.answer("neighbors", &json!({ "id": "b", "direction": "both" }))["found"], 2);
+    assert_eq!(talk.end(), Some(0));
+}
+
+#[test]
+fn a_line_that_is_no_message_is_an_error_and_the_next_is_answered() {
+    let place = Place::new();
+    place.ok("generate kron --scale 6 --degree 4 k.esker");
+    let mut talk = Talk::with(&place, "mcp k.esker");
+    for (line, code, id) in [
+        ("{\"jsonrpc\":", -32700, Value::Null),
+        (r#"{"jsonrpc":"2.0","id":70}"#, -32600, json!(70)),
+        (r#"{"jsonrpc":"2.0","id":71,"method":"tools/call","params":{"name":3}}"#, -32602, json!(71)),
+        (
+            r#"{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"nothing"}}"#,
+            -32602,
+            json!("x"),
+        ),
+        (r#"{"jsonrpc":"2.0","id":72,"method":"nothing"}"#, -32601, json!(72)),
+    ] {
+        writeln!(talk.input.as_mut().unwrap(), "{line}").unwrap();
+        let mut answer = String::new();
+        talk.output.read_line(&mut answer).unwrap();
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{line}: {answer}");
+        assert_eq!(talk.answer("describe", &json!({}))["vertices"], 64, "{line}");
+    }
+    assert_eq!(talk.end(), Some(0));
+}
+
+/// A program may write all its calls to a pipe, and close it.
+#[test]
+fn the_end_of_the_input_waits_for_the_answers() {
+    let place = Place::new();
+    place.ok("generate kron --scale 15 --degree 16 k.esker");
+    let mut talk = Talk::with(&place, "mcp k.esker");
+    let sampled =
+        json!({ "algorithm": "betweenness", "options": { "samples": 40 }, "top": 1, "confirm": true });
+    let call = |id: u64, name: &str, arguments: &Value| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": name, "arguments": arguments } });
+    talk.send(&call(80, "run", &sampled));
+    // Without the end of the line.
+    write!(talk.input.as_mut().unwrap(), "{}", call(81, "describe", &json!({}))).unwrap();
+    drop(talk.input.take());
+    let mut ids = BTreeSet::new();
+    for _ in 0..2 {
+        let mut line = String::new();
+        talk.output.read_line(&mut line).unwrap();
+        let answer: Value = serde_json::from_str(&line).unwrap();
+        assert_ne!(answer["result"]["isError"], true, "{answer}");
+        ids.insert(answer["id"].as_u64().unwrap());
+    }
+    assert_eq!(ids, BTreeSet::from([80, 81]));
     assert_eq!(talk.end(), Some(0));
 }

@@ -2,11 +2,13 @@
 
 use serde_json::{Map, Value};
 
+use super::tools::Advice;
+
 /// Bytes of the greatest answer: what a model reads at once.
 const BYTES_MAX: usize = 48 << 10;
 
 /// An answer as text. Its longest lists are cut until it fits; `note` says so.
-pub(super) fn excerpt(answer: Value) -> String {
+pub(super) fn excerpt(answer: Value, advice: &Advice) -> String {
     let Value::Object(mut members) = answer else { return answer.to_string() };
     let mut lengths: Vec<(String, usize)> = Vec::new();
     while length(&members) > BYTES_MAX {
@@ -20,7 +22,7 @@ pub(super) fn excerpt(answer: Value) -> String {
             list.truncate(list.len() / 2);
         }
     }
-    let notes = notes(&mut members, &lengths);
+    let notes = notes(&mut members, &lengths, advice);
     if !notes.is_empty() {
         members.insert("note".to_owned(), notes.join("; ").into());
     }
@@ -36,7 +38,7 @@ fn length(members: &Map<String, Value>) -> usize {
 }
 
 /// What is left out: by the limit that was asked for, and by the number of bytes.
-fn notes(members: &mut Map<String, Value>, cut: &[(String, usize)]) -> Vec<String> {
+fn notes(members: &mut Map<String, Value>, cut: &[(String, usize)], advice: &Advice) -> Vec<String> {
     let left = |members: &Map<String, Value>, name: &str| members[name].as_array().map_or(0, Vec::len);
     let lost: usize = cut.iter().map(|(name, before)| before - left(members, name)).sum();
     let count = |name: &str| members.get(name).and_then(Value::as_u64).map(|count| count as usize);
@@ -46,8 +48,7 @@ fn notes(members: &mut Map<String, Value>, cut: &[(String, usize)]) -> Vec<Strin
     }
     match (shown, found) {
         (Some(shown), Some(found)) if shown < found => {
-            let why = if lost > 0 { "the answer would be too long" } else { "ask for more by limit or top" };
-            vec![format!("{shown} of {found} shown: {why}")]
+            vec![format!("{shown} of {found} shown{}", remedy(lost > 0, advice))]
         }
         (Some(_), Some(_)) => Vec::new(),
         _ => cut
@@ -59,6 +60,20 @@ fn notes(members: &mut Map<String, Value>, cut: &[(String, usize)]) -> Vec<Strin
     }
 }
 
+/// Why rows are missing, and how to get them.
+fn remedy(is_too_long: bool, advice: &Advice) -> String {
+    let more = advice.more.filter(|_| !is_too_long).map(|name| format!("ask for more by {name}"));
+    let pages = advice.pages.then(|| "pass over these by offset".to_owned());
+    let rows = advice.has_run.then(|| "ask `rows` for others".to_owned());
+    let ways: Vec<String> = [more, pages, rows].into_iter().flatten().collect();
+    let too_long = if is_too_long { ": the answer would be too long" } else { "" };
+    match (is_too_long, ways.is_empty()) {
+        (_, true) => too_long.to_owned(),
+        (true, false) => format!("{too_long}; {}", ways.join(", or ")),
+        (false, false) => format!(": {}", ways.join(", or ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -66,7 +81,7 @@ mod tests {
     use super::*;
 
     fn read(answer: Value) -> Value {
-        let text = excerpt(answer);
+        let text = excerpt(answer, &Advice { more: Some("limit"), ..Advice::default() });
         assert!(text.len() < BYTES_MAX + 200, "{}", text.len());
         serde_json::from_str(&text).expect("JSON")
     }
@@ -77,8 +92,20 @@ mod tests {
         assert_eq!(read(answer.clone()), answer);
         assert_eq!(
             read(json!({ "rows": [1], "shown": 1, "found": 9 }))["note"],
-            "1 of 9 shown: ask for more by limit or top"
+            "1 of 9 shown: ask for more by limit"
         );
+        let few = || json!({ "rows": [1], "shown": 1, "found": 9 });
+        for (advice, note) in [
+            (Advice::default(), "1 of 9 shown"),
+            (Advice { pages: true, ..Advice::default() }, "1 of 9 shown: pass over these by offset"),
+            (
+                Advice { more: Some("top"), has_run: true, pages: false },
+                "1 of 9 shown: ask for more by top, or ask `rows` for others",
+            ),
+        ] {
+            let read: Value = serde_json::from_str(&excerpt(few(), &advice)).expect("JSON");
+            assert_eq!(read["note"], note);
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod tools;
 mod excerpt;
 mod shared;
 mod ranking_run;
+mod lines;
 mod service;
 
 pub use service::AgentServer;

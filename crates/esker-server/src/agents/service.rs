@@ -16,9 +16,10 @@ use rmcp::service::{RequestContext, RoleServer, ServiceExt};
 use serde_json::{Map, Value, json};
 
 use super::excerpt::excerpt;
+use super::lines::Lines;
 use super::ranking_run::run;
 use super::shared::Agents;
-use super::tools::{Asks, OF_ALGORITHMS, RUN, TOOLS, Tool, query, route};
+use super::tools::{Advice, Asks, OF_ALGORITHMS, RUN, TOOLS, Tool, query, route};
 use crate::ask::Ask;
 use crate::computing::algorithms::{algorithm_of, names_of_algorithms};
 use crate::computing::rows::{OF_ROWS, rows};
@@ -65,6 +66,7 @@ impl AgentServer {
     }
 
     /// Answers calls that come on standard input, on standard output, until the input or the token ends.
+    /// Calls that were read before the end of the input are answered.
     ///
     /// # Errors
     /// If the system refuses threads, or what comes first is not of the protocol.
@@ -76,7 +78,7 @@ impl AgentServer {
         let served = runtime.block_on(async move {
             let talking = tokio::spawn(async move {
                 let service =
-                    agents.serve(rmcp::transport::stdio()).await.map_err(|error| error.to_string())?;
+                    agents.serve(Lines::of_standard_streams()).await.map_err(|error| error.to_string())?;
                 service.waiting().await.map(drop).map_err(|error| error.to_string())
             });
             while !talking.is_finished() && !ending.is_cancelled() {
@@ -117,9 +119,10 @@ impl ServerHandler for Agents {
             let message = format!("there is no tool {:?}, but {}", request.name, names.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
+        let advice = Advice::of(tool, request.arguments.as_ref());
         let answering = self.answer(tool, request.arguments.unwrap_or_default());
         let result = match context.ct.run_until_cancelled(answering).await {
-            Some(Ok(answer)) => CallToolResult::success(vec![ContentBlock::text(excerpt(answer))]),
+            Some(Ok(answer)) => CallToolResult::success(vec![ContentBlock::text(excerpt(answer, &advice))]),
             Some(Err(failure)) => {
                 let told = failure.told(self.served.path()).1;
                 let message = told["error"]["message"].as_str().unwrap_or_default();

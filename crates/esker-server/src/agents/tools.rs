@@ -127,6 +127,31 @@ impl Tool {
     }
 }
 
+/// How a caller gets what an answer does not show.
+#[derive(Debug, Default)]
+pub(super) struct Advice {
+    /// The argument that asks for more rows, if more can be asked for.
+    pub(super) more: Option<&'static str>,
+    /// Whether the argument `offset` passes over rows.
+    pub(super) pages: bool,
+    /// Whether the tool `rows` shows others.
+    pub(super) has_run: bool,
+}
+
+impl Advice {
+    /// For an answer to these arguments.
+    pub(super) fn of(tool: &Tool, arguments: Option<&Map<String, Value>>) -> Self {
+        let properties = tool.schema()["properties"].take();
+        let more = [LIMIT, "top"].into_iter().find(|name| {
+            let (most, known) = (properties[name]["maximum"].as_u64(), !properties[name].is_null());
+            let given = arguments.and_then(|arguments| arguments.get(*name)).and_then(Value::as_u64);
+            known && given.zip(most).is_none_or(|(given, most)| given < most)
+        });
+        let has_run = matches!(tool.asks, Asks::Run);
+        Self { more, pages: !properties["offset"].is_null(), has_run }
+    }
+}
+
 /// The arguments of the tool for algorithms.
 pub(super) const OF_ALGORITHMS: &[Parameter] = &[Parameter::text("name", "The name of one algorithm")];
 /// The arguments of the tool for runs, beside those of a computation.

@@ -29,12 +29,11 @@ pub(crate) const OF_ROWS: &[Parameter] = &[
 ];
 
 /// The answer of [`rows`]: each row has the id of its vertex, or `source` and `target` of its edge, and the
-/// values of the columns.
-pub(crate) const ROWS: Shape = Shape::Object(&[
-    ("rows", Shape::List(&Shape::Named(&Shape::Any))),
-    ("shown", Shape::Count),
-    ("found", Shape::Count),
-]);
+/// values of the columns. `unknown` are the ids that have no row.
+pub(crate) const ROWS: Shape = Shape::Partial(
+    &[("rows", Shape::List(&Shape::Named(&Shape::Any))), ("shown", Shape::Count), ("found", Shape::Count)],
+    &[("unknown", Shape::List(&Shape::Text))],
+);
 
 /// Rows of an answer.
 pub(crate) fn rows(finished: &Finished, query: &Query, run: &Run) -> Outcome {
@@ -43,8 +42,8 @@ pub(crate) fn rows(finished: &Finished, query: &Query, run: &Run) -> Outcome {
         query.needs("descending", "sort")?;
     }
     let wanted: Vec<&str> = query.all("vertex").collect();
-    let mut chosen = match wanted.is_empty() {
-        true => (0..rows_of(answer)).collect(),
+    let (mut chosen, unknown) = match wanted.is_empty() {
+        true => ((0..rows_of(answer)).collect(), Vec::new()),
         false => of_vertices(answer, version, &wanted, run)?,
     };
     let found = chosen.len();
@@ -56,7 +55,11 @@ pub(crate) fn rows(finished: &Finished, query: &Query, run: &Run) -> Outcome {
     }
     let shown = chosen[offset..end].iter().map(|&row| row_json(answer, version, row));
     let shown = shown.collect::<Outcome<Vec<Value>>>()?;
-    Ok(json!({ "shown": shown.len(), "found": found, "rows": shown }))
+    let mut told = json!({ "shown": shown.len(), "found": found, "rows": shown });
+    if !unknown.is_empty() {
+        told["unknown"] = unknown.into();
+    }
+    Ok(told)
 }
 
 /// The first rows of an answer by its principal column, or its largest groups.
@@ -79,25 +82,36 @@ pub(crate) fn ranking(finished: &Finished, most: usize, run: &Run) -> Outcome {
     Ok(json!({ "shown": rows.len(), "found": rows_of(answer), "rows": rows }))
 }
 
-/// The rows of some vertices, each once. Ids of no vertex, and of none of the answer, are left out.
-fn of_vertices(answer: &Answer, version: &Version, ids: &[&str], run: &Run) -> Outcome<Vec<usize>> {
+/// The rows of some vertices, each once, and the ids of no vertex, and of none of the answer.
+fn of_vertices<'i>(
+    answer: &Answer,
+    version: &Version,
+    ids: &[&'i str],
+    run: &Run,
+) -> Outcome<(Vec<usize>, Vec<&'i str>)> {
     if answer.edges.is_some() {
         return Err(Failure::usage("the rows of this answer are edges, and not of single vertices"));
     }
-    let (mut rows, mut met) = (Vec::new(), HashSet::new());
-    for id in ids {
+    let (mut rows, mut unknown, mut met) = (Vec::new(), Vec::new(), HashSet::new());
+    for &id in ids {
         let v = match version.find_vertex(id, run) {
             Ok(v) => v,
-            Err(error) if is_unknown(&error) => continue,
+            Err(error) if is_unknown(&error) => {
+                unknown.push(id);
+                continue;
+            }
             Err(error) => return Err(error.into()),
         };
         let row = match &answer.vertices {
             Some(vertices) => vertices.binary_search(&v).ok(),
             None => Some(v as usize).filter(|&row| row < rows_of(answer)),
         };
-        rows.extend(row.filter(|&row| met.insert(row)));
+        match row {
+            Some(row) => rows.extend(met.insert(row).then_some(row)),
+            None => unknown.push(id),
+        }
     }
-    Ok(rows)
+    Ok((rows, unknown))
 }
 
 /// Brings the first `end` rows into the order of a column.

@@ -175,14 +175,18 @@ pub(crate) const OF_SUBGRAPH: Shape =
     Shape::Partial(&[("vertices", Shape::List(&Shape::Text))], &[("selection", SELECTION)]);
 
 /// The answer of [`subgraph`].
-pub(crate) const SUBGRAPH: Shape =
-    Shape::Object(&[("edges", Shape::List(&EDGE_OF_IDS)), ("shown", Shape::Count), ("found", Shape::Count)]);
+pub(crate) const SUBGRAPH: Shape = Shape::Object(&[
+    ("edges", Shape::List(&EDGE_OF_IDS)),
+    ("shown", Shape::Count),
+    ("found", Shape::Count),
+    ("unknown", Shape::List(&Shape::Text)),
+]);
 const EDGE_OF_IDS: Shape = Shape::Partial(
     &[("source", Shape::Text), ("target", Shape::Text), ("count", Shape::Count)],
     &[("weight", Shape::Number)],
 );
 
-/// The edges among some vertices; ids of no vertex are left out.
+/// The edges among some vertices, and the ids of no vertex.
 pub(crate) fn subgraph(ask: &Ask<'_>) -> Outcome {
     let selecting = Selecting::of_body(ask.body.get("selection").unwrap_or(&Value::Null))?;
     let around = Around::selected(ask, selecting)?;
@@ -195,11 +199,11 @@ pub(crate) fn subgraph(ask: &Ask<'_>) -> Outcome {
             ids.len()
         )));
     }
-    let mut vertices = Vec::new();
+    let (mut vertices, mut unknown) = (Vec::new(), Vec::new());
     for id in ids {
         match around.version.find_vertex(id, ask.run) {
             Ok(v) => vertices.push(v),
-            Err(error) if is_unknown(&error) => {}
+            Err(error) if is_unknown(&error) => unknown.push(id),
             Err(error) => return Err(error.into()),
         }
     }
@@ -210,5 +214,5 @@ pub(crate) fn subgraph(ask: &Ask<'_>) -> Outcome {
         Ok(edge_json(ends, bundle.count, bundle.weight))
     };
     let edges = bundles(ask, &around, &vertices)?.into_iter().map(row).collect::<Outcome<Vec<Value>>>()?;
-    Ok(json!({ "shown": edges.len(), "found": edges.len(), "edges": edges }))
+    Ok(json!({ "shown": edges.len(), "found": edges.len(), "edges": edges, "unknown": unknown }))
 }

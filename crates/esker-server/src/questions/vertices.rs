@@ -225,6 +225,13 @@ impl Sorting {
 pub(crate) fn neighbors(ask: &Ask<'_>) -> Outcome {
     let around = Around::of(ask)?;
     let v = around.vertex(ask, ask.query.required("id"))?;
+    if let Some(direction) = ask.query.text("direction").filter(|&direction| direction != "both")
+        && !around.version.is_directed()
+    {
+        return Err(Failure::usage(format!(
+            "direction={direction} has no effect: the edges of this graph are undirected; leave it out"
+        )));
+    }
     let reach = match ask.query.choice("direction") {
         "in" => Incidence::In,
         "both" => Incidence::Both,
