@@ -77,6 +77,8 @@ pub struct Batch {
     pub(super) match_bytes: usize,
     /// Whether the commit counts the edges that it removes.
     pub(crate) counts_removed: bool,
+    /// Whether it counts the removals that find no edge, and takes those of unknown kinds.
+    pub(crate) counts_not_found: bool,
     /// The vertex properties that the batch defines: name and type.
     pub(crate) defined: Vec<(String, PropertyType)>,
     /// Memory of the texts that the batch sets as properties of vertices.
@@ -107,6 +109,7 @@ impl Batch {
             matches: Vec::new(),
             match_bytes: 0,
             counts_removed: false,
+            counts_not_found: false,
             defined: Vec::new(),
             value_bytes: 0,
             refuses_unknown: false,
@@ -150,6 +153,7 @@ impl Batch {
         let mut empty = Self::new(properties, self.ids.is_text(), self.duplicates);
         (empty.names, empty.defined) = (std::mem::take(&mut self.names), std::mem::take(&mut self.defined));
         empty.counts_removed = self.counts_removed;
+        empty.counts_not_found = self.counts_not_found;
         *self = empty;
     }
 

@@ -137,7 +137,7 @@ impl DuplicateRule<'_> {
                 return Err(self.refused(source, target, earlier, index));
             }
             let names = || format!("from {} to {}", (self.name)(source), (self.name)(target));
-            let Some(bits) = self.united(rule, &before, bits_of(commit, index), &names)? else {
+            let Some(bits) = self.as_united().united(rule, &before, bits_of(commit, index), &names)? else {
                 dropped[index] = true;
                 continue;
             };
@@ -188,7 +188,7 @@ impl DuplicateRule<'_> {
                 return Err(self.refused(source, target, same.change, index));
             }
             dropped[index] = true;
-            let Some(mut bits) = self.united(rule, &same.bits, added, &names)? else { continue };
+            let Some(mut bits) = self.as_united().united(rule, &same.bits, added, &names)? else { continue };
             if let Some(ids) = self.edge_ids {
                 bits[ids] = same.bits[ids];
             }
@@ -225,13 +225,28 @@ impl DuplicateRule<'_> {
         ))
     }
 
+    fn as_united(&self) -> UnitedEdges<'_> {
+        UnitedEdges { properties: self.properties, wider: self.wider }
+    }
+
     /// The rule for the edge of a row.
     fn rule_of(&self, row: u32) -> Duplicates {
         if self.replacing.contains(&row) { Duplicates::Last } else { self.rule }
     }
+}
 
+/// What tells how edges of the same ends are united.
+#[derive(Clone, Copy)]
+pub(crate) struct UnitedEdges<'a> {
+    /// The edge properties of the database, by number.
+    pub(crate) properties: &'a [PropertyRecord],
+    /// Set with an error if the rule can be applied once a property has a wider type.
+    pub(crate) wider: &'a Cell<Option<WiderSum>>,
+}
+
+impl UnitedEdges<'_> {
     /// The property bits of an edge that exists and is added again; `None` if it stays as it is.
-    fn united(
+    pub(crate) fn united(
         &self,
         rule: Duplicates,
         before: &[u64],

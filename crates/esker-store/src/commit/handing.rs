@@ -45,6 +45,7 @@ impl Batch {
         self.duplicates.put(out);
         self.refuses_unknown.put(out);
         self.counts_removed.put(out);
+        self.counts_not_found.put(out);
         let defined = self.defined.iter();
         let defined: Vec<_> =
             defined.map(|(name, kind)| PropertyRecord::of_vertices(name, kind.clone())).collect();
@@ -136,6 +137,7 @@ impl Batch {
         self.set_duplicates(Duplicates::take(input)?)?;
         self.refuses_unknown = bool::take(input)?;
         self.counts_removed = bool::take(input)?;
+        self.counts_not_found = bool::take(input)?;
         for PropertyRecord { name, element, logical, .. } in Vec::take(input)? {
             self.define_vertex_property(&name, PropertyType { element, logical });
         }

@@ -25,7 +25,7 @@ pub(crate) use assemble::{Assembled, LayerLocation, assemble, value_of};
 pub use batch::Batch;
 pub(crate) use change::{BatchOp, BatchValue};
 pub(crate) use content::{Commit, CommitEdge, NewIds};
-pub(crate) use duplicates::{DuplicateRule, WiderSum};
+pub(crate) use duplicates::{DuplicateRule, UnitedEdges, WiderSum};
 pub use kinds::{KINDS_NAMED_MAX, unknown_kind};
 pub(crate) use logged::LoggedCommit;
 pub(crate) use matching::BatchMatch;

@@ -34,6 +34,9 @@ pub struct Committed {
     /// The number of edges that were removed, not counting those of removed vertices. Known if the batch
     /// removes some of several parallel edges, or asks for the number ([`crate::Batch::count_removed`]).
     pub removed: Option<u64>,
+    /// The number of removals of edges that found none. Known if the batch asks for it
+    /// ([`crate::Batch::count_not_found`]).
+    pub not_found: Option<u64>,
 }
 
 /// Learns the number of a version before its commit is in the log.

@@ -83,6 +83,13 @@ impl Batch {
         self.counts_removed = true;
     }
 
+    /// Asks the commit to count the removals of edges that find none: see
+    /// [`crate::Committed::not_found`]. Then one of a kind that no edge ever had finds none too, and is no
+    /// error. That takes a search for each, as [`Batch::count_removed`] does, which this includes.
+    pub fn count_not_found(&mut self) {
+        (self.counts_removed, self.counts_not_found) = (true, true);
+    }
+
     /// Whether the commit has to know which edges there are, because it removes some of several or counts
     /// them.
     pub(crate) fn selects_edges(&self) -> bool {

@@ -202,7 +202,7 @@ impl Database {
             // Ids become vertices, texts become codes; an error up to here changes nothing.
             announce.begin(writer.next_version)?;
             let resolved = writer.resolve(batch, options, &earlier);
-            let Resolved { mut commit, payload, duplicates, removed } = match resolved {
+            let Resolved { mut commit, payload, duplicates, removed, not_found } = match resolved {
                 Ok(resolved) => resolved,
                 // No other commit may become a version that stays announced.
                 Err(error) => {
@@ -218,7 +218,7 @@ impl Database {
             commit.checksum = logged.map_err(|error| writer.fail(error))?;
             let is_large = core.is_large(&commit);
             core.pending.lock().push_back(Arc::new(commit));
-            (Committed { version, duplicates, removed }, is_large, watched)
+            (Committed { version, duplicates, removed, not_found }, is_large, watched)
         };
         let version = committed.version;
         // The lock is released, so commits of other threads share the sync.

@@ -257,7 +257,7 @@ impl QueueFiles {
             self.disk.remove_file(&self.path(&request.id, RequestFile::Taken(version)))?;
         } else if let Some(version) = version.filter(|&version| version <= newest) {
             // What the holder counted is not known any more.
-            let committed = Committed { version, duplicates: 0, removed: None };
+            let committed = Committed { version, duplicates: 0, removed: None, not_found: None };
             self.answer(&request, &Answer::Committed(committed))?;
         } else {
             let own = self.path(&request.id, RequestFile::Taken(version));

@@ -64,11 +64,12 @@ impl Answer {
     pub(crate) fn put(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
-            Self::Committed(Committed { version, duplicates, removed }) => {
+            Self::Committed(Committed { version, duplicates, removed, not_found }) => {
                 0_u8.put(&mut out);
                 version.put(&mut out);
                 duplicates.put(&mut out);
                 removed.put(&mut out);
+                not_found.put(&mut out);
             }
             Self::Refused(error) => put_error(1, error, &mut out),
             Self::Unknown(error) => put_error(2, error, &mut out),
@@ -85,6 +86,7 @@ impl Answer {
                 version: u64::take(&mut input)?,
                 duplicates: u64::take(&mut input)?,
                 removed: <Option<_> as FieldValue>::take(&mut input)?,
+                not_found: <Option<_> as FieldValue>::take(&mut input)?,
             }),
             1 => Self::Refused(take_error(&mut input)?),
             2 => Self::Unknown(take_error(&mut input)?),

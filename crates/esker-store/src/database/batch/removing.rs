@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use esker_format::memory::push;
 use esker_format::{Duplicates, Error, Result};
 
-use crate::commit::{Batch, BatchMatch, CommitEdge, KINDS_NAMED_MAX, RuleScope, unknown_kind};
+use crate::commit::{Batch, BatchMatch, CommitEdge, KINDS_NAMED_MAX, RuleScope, UnitedEdges, unknown_kind};
 use crate::database::batch::resolve::{CommitBuilder, Earlier, IDS_PER_CHECK};
 use crate::database::batch::standing::Ends;
 use crate::freeze::REMOVAL;
@@ -20,6 +20,10 @@ impl CommitBuilder<'_> {
         let Some(property) = batch.edge_properties().iter().position(|property| property.kind) else {
             return Ok(());
         };
+        // A removal that finds nothing is counted.
+        if batch.counts_not_found {
+            return Ok(());
+        }
         let Some(known) = self.writer.texts.get(property).and_then(Option::as_ref) else { return Ok(()) };
         let mut seen: HashSet<&[u8]> = HashSet::new();
         for (index, wanted) in batch.matches.iter().enumerate() {
@@ -62,40 +66,44 @@ impl CommitBuilder<'_> {
             false => (earlier.edges)(ends.source, ends.target)?,
         };
         for row in changes.rows {
-            let mut added: Vec<u64> = self.commit.rows.iter().map(|column| column[row as usize]).collect();
+            let added: Vec<u64> = self.commit.rows.iter().map(|column| column[row as usize]).collect();
             let same = edges.iter_mut().find(|edge| scope.is_same(edge, &added));
             let rule = if batch.replacing.contains(&row) { Duplicates::Last } else { rule };
             match (same, rule) {
                 (None, _) | (_, Duplicates::Keep) => edges.push(added),
-                (Some(same), Duplicates::Last) => {
-                    if let Some(ids) = batch.edge_ids {
-                        added[ids] = same[ids];
-                    }
-                    *same = added;
-                }
                 (Some(_), Duplicates::Rows) => {}
-                (
-                    Some(_),
-                    Duplicates::First
-                    | Duplicates::Sum
-                    | Duplicates::Min
-                    | Duplicates::Max
-                    | Duplicates::Refuse,
-                ) => return Err(added_twice()),
+                (Some(same), rule) => {
+                    // The rule refuses the second of two later, and names both.
+                    let rule = if rule == Duplicates::Refuse { Duplicates::Last } else { rule };
+                    let names = || {
+                        format!(
+                            "from {} to {}",
+                            self.writer.name_of(ends.source),
+                            self.writer.name_of(ends.target)
+                        )
+                    };
+                    let united = UnitedEdges { properties: batch.edge_properties(), wider: earlier.wider };
+                    let Some(mut bits) = united.united(rule, same, added, &names)? else { continue };
+                    if let Some(ids) = batch.edge_ids {
+                        bits[ids] = same[ids];
+                    }
+                    *same = bits;
+                }
             }
         }
         Ok(edges)
     }
 
-    /// Counts the edges between two vertices, which are about to be removed.
-    pub(crate) fn count_removed(&mut self, batch: &Batch, ends: Ends, earlier: &Earlier<'_>) -> Result<()> {
+    /// Counts the edges between two vertices, which are about to be removed; returns how many they are.
+    pub(crate) fn count_removed(&mut self, batch: &Batch, ends: Ends, earlier: &Earlier<'_>) -> Result<u64> {
         let rule = match batch.duplicates() {
             rule if rule.keeps_parallel() => rule,
             // There is one edge at most, or one of each kind, whatever the rule makes of it.
             _ => Duplicates::Last,
         };
-        self.standing.removed += self.edges_between(batch, ends, rule, earlier)?.len() as u64;
-        Ok(())
+        let removed = self.edges_between(batch, ends, rule, earlier)?.len() as u64;
+        self.standing.removed += removed;
+        Ok(removed)
     }
 
     /// Removes those edges between two vertices that a match of the batch selects; returns how many.
@@ -154,11 +162,4 @@ impl CommitBuilder<'_> {
         }
         Ok(())
     }
-}
-
-fn added_twice() -> Error {
-    Error::invalid(
-        "a batch adds an edge and then removes some of the edges between the same two vertices: commit what it adds first"
-            .to_owned(),
-    )
 }

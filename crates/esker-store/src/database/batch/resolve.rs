@@ -71,6 +71,8 @@ pub(crate) struct Resolved {
     pub(crate) duplicates: u64,
     /// The number of edges that changes of edges remove, if the batch wants to know.
     pub(crate) removed: Option<u64>,
+    /// The number of removals that found no edge, if the batch wants to know.
+    pub(crate) not_found: Option<u64>,
 }
 
 /// A commit while it is built.
@@ -185,7 +187,8 @@ impl Writer {
         })?;
         self.accept(&commit);
         let removed = batch.selects_edges().then_some(standing.removed);
-        Ok(Resolved { commit, payload, duplicates, removed })
+        let not_found = batch.counts_not_found.then_some(standing.not_found);
+        Ok(Resolved { commit, payload, duplicates, removed, not_found })
     }
 
     fn accept(&mut self, commit: &Commit) {
@@ -237,6 +240,14 @@ impl Writer {
         Ok(())
     }
 
+    /// The external id of a vertex, for messages.
+    pub(crate) fn name_of(&self, v: VertexId) -> String {
+        match self.tail.external_of(v) {
+            Some(id) => id.to_string(),
+            None => self.ids.external_of(v).map_or_else(|_| v.to_string(), |id| id.to_string()),
+        }
+    }
+
     fn find(&self, id: ExternalId<'_>) -> Result<Option<VertexId>> {
         match self.ids.vertex_of(id)? {
             Some(v) => Ok(Some(v)),
@@ -274,13 +285,15 @@ impl CommitBuilder<'_> {
             match op {
                 BatchOp::Edge(REMOVAL) => {
                     let (source, target) = (self.find_removed(batch, id())?, self.find_removed(batch, id())?);
+                    let mut removed = 0;
                     if let (Some(source), Some(target)) = (source, target) {
                         if batch.counts_removed {
                             let ends = self.standing.ends(source, target);
-                            self.count_removed(batch, ends, earlier)?;
+                            removed = self.count_removed(batch, ends, earlier)?;
                         }
                         self.push_edge(CommitEdge { source, target, row: REMOVAL })?;
                     }
+                    self.standing.not_found += u64::from(removed == 0);
                 }
                 BatchOp::RemoveEdges(wanted) => {
                     let ids = [id(), id()];
@@ -292,6 +305,7 @@ impl CommitBuilder<'_> {
                         removed = self.remove_edges(batch, ends, *wanted, earlier)?;
                     }
                     if removed == 0 {
+                        self.standing.not_found += 1;
                         batch.expect_unnamed(*wanted, ids.map(|id| id.id))?;
                     }
                 }
@@ -322,10 +336,7 @@ impl CommitBuilder<'_> {
     /// Applies the rule for duplicate edges.
     fn unite(&mut self, batch: &Batch, earlier: &Earlier<'_>) -> Result<u64> {
         let Self { writer, commit, cancel, .. } = self;
-        let name = |v: VertexId| match writer.tail.external_of(v) {
-            Some(id) => id.to_string(),
-            None => writer.ids.external_of(v).map_or_else(|_| v.to_string(), |id| id.to_string()),
-        };
+        let name = |v: VertexId| writer.name_of(v);
         let first_new = writer.num_vertices() - commit.new_ids.len() as u64;
         // A vertex added by this commit has no earlier edges.
         let edges = |source: VertexId, target: VertexId| match u64::from(source.max(target)) < first_new {

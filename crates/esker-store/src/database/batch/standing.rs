@@ -28,6 +28,8 @@ pub(crate) struct StandingEdges {
     pub(crate) added_rows: u32,
     /// The number of edges that changes of edges have removed, as far as it was asked for.
     pub(crate) removed: u64,
+    /// The number of removals that have found no edge, as far as it was asked for.
+    pub(crate) not_found: u64,
 }
 
 /// The changes of the edges between two vertices.

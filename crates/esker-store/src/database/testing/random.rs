@@ -11,7 +11,7 @@ use esker_graph::{Budget, Run, RunOptions};
 use esker_layers::property::PropertyValue;
 use proptest::prelude::*;
 
-use crate::commit::CommitOptions;
+use crate::commit::{CommitOptions, EdgeMatch};
 
 use crate::database::testing::model::{
     DB, DatabaseModel, ModelChange, NO_WEIGHT, commit, leave_out_removed, normal, read, verify, verify_points,
@@ -494,7 +494,14 @@ fn some_of_several_edges_are_removed_and_counted_and_the_others_stay_what_they_w
         batch.remove_edge(0_u64, 1_u64).unwrap();
         batch.remove_edge(2_u64, 2_u64).unwrap();
         let committed = db.commit_with(batch, &CommitOptions::default()).unwrap();
-        assert_eq!(committed.removed, Some(if directed { 2 } else { 1 }));
+        assert_eq!((committed.removed, committed.not_found), (Some(if directed { 2 } else { 1 }), None));
+        let mut batch = db.batch();
+        batch.count_not_found();
+        batch.remove_edge(0_u64, 1_u64).unwrap();
+        batch.remove_edge(0_u64, 999_u64).unwrap();
+        batch.remove_edges(1_u64, 1_u64, &EdgeMatch::default()).unwrap();
+        let committed = db.commit_with(batch, &CommitOptions::default()).unwrap();
+        assert_eq!((committed.removed, committed.not_found), (Some(0), Some(3)));
         db.close().unwrap();
     }
 }
