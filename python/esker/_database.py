@@ -577,6 +577,7 @@ class Database:
         time_unit: Literal["s", "ms", "us", "ns"] | None = None,
         delay: str | int | datetime.timedelta | None = None,
         late: Literal["next", "refuse"] | Path = "next",
+        op: str | int | None = None,
         expire: str | int | datetime.timedelta | None = None,
         duplicates: Duplicates | None = None,
         bad_lines: Literal["stop", "skip"] = "stop",
@@ -610,6 +611,10 @@ class Database:
             delay: By how much edges may be out of order, such as ``"10s"``, or a number in the unit of the times.
             late: What becomes of late edges, which are always counted: the next version gets them, ``"refuse"`` ends the stream with an
                 error, and a path, such as ``"late.csv"``, is a CSV file to which they are appended.
+            op: The column that says what happens to the edge of each row, whatever the case: ``insert``, ``add``, ``i``, ``+``, ``create`` or
+                ``c``; ``delete``, ``remove``, ``d`` or ``-``; ``update``, ``upsert``, ``u`` or ``replace``, where the rule for duplicates is
+                ``"last"``. By default all rows add. A removal needs the ends alone, and the kind where edges have kinds. It removes all
+                edges between the two vertices, or that of the kind, and one that finds none is counted (``not_found``).
             expire: Removes edges that are older than the latest by so much or more, such as ``"30d"``: whenever a sixteenth of it has passed, and
                 at the end; by default at the age that :meth:`declare_stream` set.
             duplicates: What becomes of edges that exist or are given several times; by default the rule of the database.
@@ -623,6 +628,7 @@ class Database:
         ...         stream.add_edges(table)
         >>> stream.report.edges
         >>> db.stream("today.csv", expire="30d").close()
+        >>> db.stream("changes.csv", op="op").close()
         """
         self._expect_writable()
         columns = {"source": source, "target": target, "weight": weight, "format": format, "delimiter": delimiter, "header": header}
@@ -638,6 +644,7 @@ class Database:
             time_unit=time_unit,
             delay=delay,
             late=late,
+            op=op,
             expire=expire,
             duplicates=duplicates,
             bad_lines=bad_lines,

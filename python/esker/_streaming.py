@@ -41,6 +41,10 @@ class StreamState(NamedTuple):
     """Seconds that the oldest edge of the last commit waited until it was durable."""
     expired: int
     """Number of edges removed because they were too old."""
+    removed: int
+    """Number of edges that rows removed."""
+    not_found: int
+    """Number of rows that were to remove an edge which was not there."""
 
 
 class StreamReport(NamedTuple):
@@ -58,6 +62,10 @@ class StreamReport(NamedTuple):
     """Number of edges of a file that earlier versions had."""
     expired: int
     """Number of edges removed because they were too old."""
+    removed: int
+    """Number of edges that rows removed."""
+    not_found: int
+    """Number of rows that were to remove an edge which was not there."""
 
 
 class EdgeStream:
@@ -104,7 +112,8 @@ class EdgeStream:
         weight: Iterable[float] | str | Literal[False] | None = None,
         properties: Mapping[str, Any] | None = None,
     ) -> EdgeStream:
-        """Hands edges over, given as for :meth:`esker.Batch.add_edges`. Returns the stream.
+        """Hands edges over, given as for :meth:`esker.Batch.add_edges`. Returns the stream. With ``op``, the table or the ``properties`` have
+        a column of that name more, whose strings say what happens to each edge.
 
         Waits while the stream is some chunks behind. What does not fit the database is refused, and the stream goes on. Raises the error that ended the stream, such as that of a late edge with
         ``late="refuse"``.
@@ -113,7 +122,7 @@ class EdgeStream:
             raise ClosedError("the stream is closed; begin a new one")
         if self._file is not None:
             raise InvalidError(f"the stream reads {self._file['path']}: begin another stream to hand edges over")
-        edges = self._batch._read(source, target, properties, weight)
+        edges, operations = self._divided(self._batch._read(source, target, properties, weight))
         vertices = edges.vertices
         if vertices is None and edges.num_vertices is not None:
             import numpy
@@ -121,8 +130,22 @@ class EdgeStream:
             vertices = _columns.column(numpy.arange(edges.num_vertices), "vertices")
         if self._native is None:
             self._begin(edges)
-        self._native.push(edges.source, edges.target, self._batch._fitting(edges, target is None), vertices)
+        self._native.push(edges.source, edges.target, self._batch._fitting(edges, target is None), vertices, operations)
         return self
+
+    def _divided(self, edges: _columns.Edges) -> tuple[_columns.Edges, Any]:
+        """The edges without the column that says what happens to them, and that column."""
+        name = self._options["op"]
+        if name is None:
+            return edges, None
+        operations = dict(edges.properties).get(name)
+        if operations is None:
+            raise InvalidError(f"the edges have no column {name!r}, which op names: it says what happens to each edge")
+        database = self._batch._database
+        known = [] if database._native is None else database._created().schema()[2]
+        if name in known:
+            return edges, operations
+        return edges._replace(properties=[(own, values) for own, values in edges.properties if own != name]), operations
 
     def _begin(self, edges: _columns.Edges) -> None:
         """Creates the database, without edges but with the types of these, and begins the stream."""
@@ -143,12 +166,12 @@ class EdgeStream:
         found = None if self._native is None else self._native.state()
         if found is None:
             return None
-        version, edges, committed, late, watermark, lag, expired = found
+        version, edges, committed, late, watermark, lag, *removed = found
         if watermark is None:
-            return StreamState(version, edges, committed, late, None, lag, expired)
+            return StreamState(version, edges, committed, late, None, lag, *removed)
         import numpy
 
-        return StreamState(version, edges, committed, late, numpy.datetime64(*watermark), lag, expired)
+        return StreamState(version, edges, committed, late, numpy.datetime64(*watermark), lag, *removed)
 
     def close(self) -> None:
         """Commits what was handed over, and ends the stream. A file is read to its end first, unless it is followed."""
@@ -159,7 +182,7 @@ class EdgeStream:
                 self._native.close()
         finally:
             ended = None if self._native is None else self._native.report()
-            self.report = StreamReport(*(ended or ([], 0, 0, 0, 0, 0)))
+            self.report = StreamReport(*(ended or ([], 0, 0, 0, 0, 0, 0, 0)))
 
 
 def _pace(rate: float | None, replay: float | None) -> tuple[float | None, float | None]:
@@ -172,6 +195,17 @@ def _pace(rate: float | None, replay: float | None) -> tuple[float | None, float
     if rate is not None and replay is not None:
         raise InvalidError("rate and replay exclude each other")
     return None if rate is None else float(rate), None if replay is None else float(replay)
+
+
+def _operation_column(op: str | int | None, file: Path | None) -> str | None:
+    """The name of the column that says what happens to edges; of a file, perhaps its number."""
+    if op is None:
+        return None
+    if isinstance(op, bool) or not isinstance(op, (str, int)):
+        raise MistypedError(f"op must be the name of a column, or its number in a file, not {type(op).__name__}")
+    if file is None and isinstance(op, int):
+        raise InvalidError(f"op must be the name of a column of the edges that are handed over, not {op}")
+    return str(op)
 
 
 def _file(file: Path | None, follow: bool, from_start: bool, bad_lines: str, rejects: Path | None, columns: dict[str, Any]) -> dict[str, Any] | None:
@@ -207,6 +241,7 @@ def started(
     time_unit: str | None,
     delay: str | int | datetime.timedelta | None,
     late: Any,
+    op: str | int | None,
     expire: str | int | datetime.timedelta | None,
     duplicates: Duplicates | None,
     bad_lines: str,
@@ -229,6 +264,7 @@ def started(
         "unit": time_unit,
         "delay": None if delay is None else length_text(delay, "delay"),
         "late": late,
+        "op": _operation_column(op, file),
         "duplicates": duplicates,
         "expire": None if expire is None else length_text(expire, "expire"),
         "rate": rate,

@@ -1,31 +1,36 @@
 //! Edges that are committed as they are handed over.
 
+mod chunks;
 mod file;
 
 use parking_lot::Mutex;
-use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use arrow_array::{Array, ArrayRef};
 use esker::change::{
     self, CommitEvery, EdgeInput, Expiry, InputValue, Late, Pace, StreamOptions, StreamReport, StreamState,
-    Target, convert_or_widen, place_of_times, stream,
+    Target, convert_or_widen, place_of_times, reading_of_rows, stream,
 };
 use esker::graph::Cancel;
-use esker::import::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Reader, Schema};
+use esker::import::ReadOptions;
+use esker::import::read::operation::{RowOperation, expect_operation};
+use esker::import::read::source::{EdgeBatch, texts};
 use esker::store::Result;
 use esker::store::format::PropertyRecord;
 use esker::window::{Declared, EpochUnit, Span};
 use pyo3::prelude::*;
 
+use chunks::{ChunkReader, HandedEdges, schema_of};
 use file::{FileSettings, OpenInput, open_file};
 
 use crate::database::PyDatabase;
 use crate::failure::{PyFailure, PyOutcome, invalid};
 use crate::input::column::InputColumn;
 use crate::input::source::{EDGE_BYTES, InputColumns};
+use crate::language::said;
 use crate::settings::{Settings, commit_options, duplicates, one_of};
 use crate::watch::watched;
 use crate::windows::{span, symbol};
@@ -35,50 +40,6 @@ const CHUNKS_AHEAD: usize = 4;
 
 /// Time between two looks whether there is room for a chunk.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
-
-/// Edges that were handed over together, in blocks.
-type HandedEdges = VecDeque<EdgeBatch>;
-
-/// The block that is parsed next: one thread calls both the reader and the parser.
-type Current = Arc<Mutex<Option<EdgeBatch>>>;
-
-/// Reads the chunks that are handed over, which are converted and checked already.
-struct ChunkReader {
-    schema: Schema,
-    chunks: Receiver<HandedEdges>,
-    waiting: HandedEdges,
-    current: Current,
-}
-
-struct ChunkParser(Current);
-
-impl Reader for ChunkReader {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn parser(&self) -> Arc<dyn BlockParser> {
-        Arc::new(ChunkParser(Arc::clone(&self.current)))
-    }
-
-    fn next_block(&mut self) -> Result<Option<InputBlock>> {
-        loop {
-            if let Some(block) = self.waiting.pop_front() {
-                *self.current.lock() = Some(block);
-                return Ok(Some(InputBlock { bytes: Vec::new(), first_line: 0, file: 0, input_bytes: 0 }));
-            }
-            let Ok(chunk) = self.chunks.recv() else { return Ok(None) };
-            self.waiting = chunk;
-        }
-    }
-}
-
-impl BlockParser for ChunkParser {
-    fn parse(&self, _block: InputBlock) -> Result<EdgeBatch> {
-        let mut current = self.0.lock();
-        Ok(current.take().unwrap_or_else(|| EdgeBatch::of_integers(Vec::new(), Vec::new(), 0)))
-    }
-}
 
 /// What a stream came to: its report, once it is known, and why it ended.
 type Ended = (Option<StreamReport>, Result<()>);
@@ -102,29 +63,18 @@ pub(crate) struct PyEdgeStream {
     /// The edge properties of the database.
     properties: Vec<PropertyRecord>,
     required_times: Option<usize>,
+    /// Whether rows may replace edges, where they say what happens to them.
+    may_replace: Option<bool>,
     has_texts: bool,
 }
 
 /// The version, edges taken, edges committed, late edges, watermark with its unit, seconds that the last
-/// commit made an edge wait, and edges removed.
-type StateObjects = (Option<u64>, u64, u64, u64, Option<(i64, &'static str)>, f64, u64);
+/// commit made an edge wait, edges expired, edges removed, and removals that found none.
+type StateObjects = (Option<u64>, u64, u64, u64, Option<(i64, &'static str)>, f64, u64, u64, u64);
 
-/// The columns of a stream: those of the edges of a database.
-fn schema_of(target: &Target) -> Schema {
-    let properties: Vec<_> = target.given_properties().collect();
-    Schema {
-        kind: None,
-        format: "columns",
-        ids: if target.text_ids { IdKind::Text } else { IdKind::Int },
-        properties: properties.iter().map(|property| property.name.clone()).collect(),
-        types: vec![None; properties.len()],
-        weight: properties.iter().position(|property| property.weight),
-        directed: None,
-        time: None,
-        both_ends: false,
-        input_bytes: None,
-    }
-}
+/// The numbers of the versions, of edges, duplicates, late edges, edges that earlier versions had, edges
+/// expired, edges removed, and removals that found none.
+type ReportObjects = (Vec<u64>, u64, u64, u64, u64, u64, u64, u64);
 
 /// How a stream is read and committed.
 #[derive(FromPyObject)]
@@ -137,6 +87,8 @@ pub(crate) struct StreamSettings {
     delay: Option<String>,
     /// `next`, `refuse`, or `reject:` and a file.
     late: String,
+    /// The column that says what happens to edges.
+    op: Option<String>,
     duplicates: Option<String>,
     /// The age from which edges are removed.
     expire: Option<String>,
@@ -174,6 +126,7 @@ impl StreamSettings {
                 None => Late::Next,
             },
             expire: expire.zip(run).map(|(length, (run, ..))| Expiry { length, run: Arc::new(run) }),
+            op: self.op,
             duplicates: self.duplicates.as_deref().map(duplicates).transpose()?,
             stop: stop.clone(),
             on_state: Some(Arc::new(move |state: &StreamState| {
@@ -201,14 +154,16 @@ pub(crate) fn stream_edges(
         Some(file) => (None, open_file(py, file, &target, writer.path(), &mut options)?),
         None => {
             let (sender, chunks) = sync_channel(CHUNKS_AHEAD);
-            let schema = schema_of(&target);
-            let reader = ChunkReader { schema, chunks, waiting: HandedEdges::new(), current: Arc::default() };
+            let schema = schema_of(&target, options.op.is_some());
+            let reader = ChunkReader::new(schema, chunks);
             let open = |target: &Target| Ok(EdgeInput::of_reader(target, Box::new(reader)));
             (Some(sender), Box::new(open))
         }
     };
     let properties: Vec<_> = target.given_properties().cloned().collect();
     let (has_texts, times) = (target.text_ids, place_of_times(&target, &options));
+    let reading = reading_of_rows(&target, &options, ReadOptions::default());
+    let may_replace = reading.operation.map(|operation| operation.may_replace);
     let committing = move || {
         let input = match open(&target) {
             Ok(input) => input,
@@ -235,6 +190,7 @@ pub(crate) fn stream_edges(
         is_followed,
         properties,
         required_times: times,
+        may_replace,
         has_texts,
     })
 }
@@ -264,41 +220,76 @@ impl PyEdgeStream {
 
     /// Converts edges to the types of the database. What does not fit is refused here, where it does not end
     /// the stream.
-    fn chunk(&self, columns: &InputColumns) -> PyOutcome<HandedEdges> {
+    fn chunk(&self, columns: &InputColumns, operations: Option<&InputColumn>) -> PyOutcome<HandedEdges> {
         let (mut chunk, mut first) = (HandedEdges::new(), 0);
         while first < columns.num_rows() {
             let rows = columns.block_rows(first);
-            chunk.push_back(self.block(columns, first, rows)?);
+            chunk.push_back(self.block(columns, operations, first, rows)?);
             first += rows;
         }
         Ok(chunk)
     }
 
-    fn block(&self, columns: &InputColumns, first: usize, rows: usize) -> PyOutcome<EdgeBatch> {
+    fn block(
+        &self,
+        columns: &InputColumns,
+        operations: Option<&InputColumn>,
+        first: usize,
+        rows: usize,
+    ) -> PyOutcome<EdgeBatch> {
         let range = |len: usize| first.min(len)..(first + rows).min(len);
         let edges = range(columns.len());
+        let words = operations.map(|column| column.words(edges.clone())).transpose()?;
+        let operations = match (operations, &words) {
+            (Some(column), Some(words)) => self.operations(column, edges.start, words)?,
+            _ => vec![RowOperation::Add; edges.len()],
+        };
         let values = |(place, property): (usize, &PropertyRecord)| {
             let column = &columns.properties[place].1;
             let values = column.values_for(edges.clone(), property)?;
-            if self.required_times == Some(place) {
-                column.expect_all(edges.start, &values)?;
+            let is_time = self.required_times == Some(place);
+            for (at, operation) in operations.iter().enumerate() {
+                let is_removal = *operation == RowOperation::Remove;
+                if is_removal && !property.kind && !is_time {
+                    continue;
+                }
+                let is_required = is_time && !is_removal || property.kind && is_removal;
+                if is_required && values.is_null(at) {
+                    return Err(column.lacks(edges.start + at));
+                }
+                convert_or_widen(property, InputValue::of(&values, at))?;
             }
-            (0..edges.len())
-                .try_for_each(|at| convert_or_widen(property, InputValue::of(&values, at)).map(drop))?;
             Ok(values)
         };
         let vertices = columns.vertices.as_ref();
+        let properties = self.properties.iter().enumerate().map(values).chain(words.into_iter().map(Ok));
         Ok(EdgeBatch {
             input_bytes: edges.len() as u64 * EDGE_BYTES,
             source: columns.source.ids(edges.clone(), self.has_texts)?,
             target: columns.target.ids(edges.clone(), self.has_texts)?,
-            properties: self.properties.iter().enumerate().map(values).collect::<PyOutcome<_>>()?,
+            properties: properties.collect::<PyOutcome<_>>()?,
             vertices: vertices.map(|column| column.ids(range(column.len()), self.has_texts)).transpose()?,
             vertex_values: Vec::new(),
             vertex_places: None,
             rejected: Vec::new(),
             wide: Vec::new(),
         })
+    }
+
+    /// What happens to edges, of which the first has the place `start`.
+    fn operations(
+        &self,
+        column: &InputColumn,
+        start: usize,
+        words: &ArrayRef,
+    ) -> PyOutcome<Vec<RowOperation>> {
+        let words = texts(words).into_iter().flatten().enumerate();
+        let may_replace = self.may_replace == Some(true);
+        let read = |(at, word): (usize, &[u8])| {
+            expect_operation(Some(word), "op", may_replace)
+                .or_else(|reason| invalid(format!("{}[{}]: {}", column.what(), start + at, said(&reason))))
+        };
+        words.map(read).collect()
     }
 }
 
@@ -327,6 +318,7 @@ impl PyEdgeStream {
         target: &InputColumn,
         properties: Vec<(String, Bound<'_, InputColumn>)>,
         vertices: Option<&InputColumn>,
+        operations: Option<&InputColumn>,
     ) -> PyOutcome<()> {
         let of_name = |PropertyRecord { name, .. }: &PropertyRecord| {
             let found = properties.iter().find(|(own, _)| own == name);
@@ -342,6 +334,11 @@ impl PyEdgeStream {
             vertices: vertices.cloned(),
         };
         columns.check()?;
+        if let Some(operations) = operations.filter(|column| column.len() != source.len()) {
+            let (own, edges) = (operations.len(), source.len());
+            let what = operations.what();
+            return invalid(format!("{what} has {own} elements, but there are {edges} edges"));
+        }
         for column in [Some(source), Some(target), vertices].into_iter().flatten() {
             column.expect_ids(self.has_texts)?;
         }
@@ -349,7 +346,7 @@ impl PyEdgeStream {
         let Some(sender) = sender else {
             return Err(PyFailure::Named("ClosedError", "the stream is closed; begin a new one".to_owned()));
         };
-        let mut waiting = py.detach(|| self.chunk(&columns))?;
+        let mut waiting = py.detach(|| self.chunk(&columns, operations))?;
         loop {
             match sender.try_send(waiting) {
                 Ok(()) => return Ok(()),
@@ -386,12 +383,13 @@ impl PyEdgeStream {
         }
     }
 
-    /// The numbers of the versions, of edges, duplicates, late edges, edges that earlier versions had, and
-    /// edges removed; `None` before the end.
-    fn report(&self) -> Option<(Vec<u64>, u64, u64, u64, u64, u64)> {
+    /// What the stream committed; `None` before the end.
+    fn report(&self) -> Option<ReportObjects> {
         let report = self.report.lock();
         report.as_ref().map(|StreamReport { fed, state, passed_over }| {
-            (fed.versions.clone(), fed.edges, fed.duplicates, state.late, *passed_over, state.expired)
+            let StreamState { late, expired, removed, not_found, .. } = *state;
+            let versions = fed.versions.clone();
+            (versions, fed.edges, fed.duplicates, late, *passed_over, expired, removed, not_found)
         })
     }
 
@@ -401,7 +399,8 @@ impl PyEdgeStream {
         state.as_ref().map(|state| {
             let watermark = state.watermark.map(|(mark, unit)| (mark, symbol(unit)));
             let lag = state.lag.as_secs_f64();
-            (state.version, state.edges, state.committed, state.late, watermark, lag, state.expired)
+            let StreamState { version, edges, committed, late, expired, removed, not_found, .. } = *state;
+            (version, edges, committed, late, watermark, lag, expired, removed, not_found)
         })
     }
 }

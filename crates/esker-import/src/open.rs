@@ -108,6 +108,12 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
         refuse_columns(input.title, options)?;
     }
     let is_table = input.choices >= Choices::Columns && !input.takes_defaults;
+    if options.operation.is_some() && !is_table {
+        return Err(Error::usage(message![
+            Setting::Op,
+            format!(" means nothing for a {}: only rows of a table say what happens to edges", input.title),
+        ]));
+    }
     if !options.defaults.is_empty() && !input.takes_defaults && !is_table {
         return Err(Error::usage(message![
             Setting::Default,
@@ -122,6 +128,12 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
     }
     if matches!(options.weight, Pick::Column(_)) && reader.schema().weight.is_none() {
         return Err(Error::invalid(format!("{} has no weights to import", first.path().display())));
+    }
+    if options.operation.is_some() && reader.schema().operation.is_none() {
+        return Err(Error::usage(message![
+            Setting::Op,
+            format!(" means nothing for a {}: only rows of a table say what happens to edges", input.title),
+        ]));
     }
     let mut reader = beside_vertices(reader, options, &mut notes, &mut warnings)?;
     let remembered = options.expected.as_ref().is_some_and(|expected| expected.both_ends);

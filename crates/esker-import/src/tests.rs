@@ -104,6 +104,7 @@ impl MemoryLayer {
 
 fn schema(ids: IdKind, weighted: bool) -> Schema {
     Schema {
+        operation: None,
         kind: None,
         format: "test",
         ids,

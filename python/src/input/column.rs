@@ -24,7 +24,7 @@ use pyo3::buffer::{Element, PyBuffer, PyUntypedBuffer};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
-use crate::failure::{PyOutcome, invalid, mistyped};
+use crate::failure::{PyFailure, PyOutcome, invalid, mistyped};
 use crate::input::capsule;
 pub(crate) use crate::input::chunks::ColumnType;
 use crate::input::chunks::{BLOCK_BYTES, column_type, expect_short, is_wide, without_decimals};
@@ -231,7 +231,21 @@ impl InputColumn {
     pub(crate) fn expect_all(&self, start: usize, piece: &ArrayRef) -> PyOutcome<()> {
         let Some(nulls) = piece.logical_nulls().filter(|nulls| nulls.null_count() > 0) else { return Ok(()) };
         let at = nulls.iter().position(|valid| !valid).unwrap_or(0);
-        invalid(format!("{}[{}] is null, but a value is required", self.what, start + at))
+        Err(self.lacks(start + at))
+    }
+
+    /// The failure that an element is null.
+    pub(crate) fn lacks(&self, at: usize) -> PyFailure {
+        PyFailure::Named("InvalidError", format!("{}[{at}] is null, but a value is required", self.what))
+    }
+
+    /// The elements of a range as words, none of them null.
+    pub(crate) fn words(&self, range: Range<usize>) -> PyOutcome<ArrayRef> {
+        match self.column_type {
+            ColumnType::Texts => self.texts(range),
+            _ if range.is_empty() => self.texts(range),
+            _ => mistyped(format!("{}: what happens to edges is said in strings", self.what)),
+        }
     }
 
     /// The elements of a range as ids, of new vertices perhaps.

@@ -144,6 +144,7 @@ impl InputColumnReader {
         };
         let properties: Vec<String> = columns.properties.iter().map(|(name, _)| name.clone()).collect();
         let schema = Schema {
+            operation: None,
             kind: None,
             format: "columns",
             ids,

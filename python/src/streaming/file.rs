@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use esker::change::{EdgeInput, Purpose, StreamOptions, Target, open_edges, time_of_rows};
+use esker::change::{EdgeInput, Purpose, StreamOptions, Target, open_edges, reading_of_rows};
 use esker::import::options::BadLines;
 use esker::import::read::live::GrowingInput;
 use esker::import::rejects::RejectsFile;
@@ -47,9 +47,9 @@ pub(crate) fn open_file(
         options.rejects = Some(Arc::new(RejectsFile::append(path, said, database, inputs)?));
         (options.bad_lines, read) = (BadLines::Skip, read.keeping_rejected());
     }
+    read = reading_of_rows(target, options, read);
     read.live =
         Some(GrowingInput { follow: file.follow, stop: options.stop.clone(), ..GrowingInput::default() });
-    read.timed = time_of_rows(target, options);
     let inputs = [file.path];
     if file.follow {
         return Ok(Box::new(move |target| open_edges(target, &inputs, &read, Purpose::Add)));

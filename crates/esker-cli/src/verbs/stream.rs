@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use esker::change::{
     EdgeInput, Expiry, Late, OnStream, Pace, Purpose, StreamFiles, StreamOptions, StreamReport, StreamState,
-    Target, open_edges, stream, time_of_rows,
+    Target, open_edges, reading_of_rows, stream,
 };
 use esker::graph::Cancel;
 use esker::import::read::live::GrowingInput;
@@ -51,6 +51,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
   cat later.csv | esker stream timed.esker - --delay 10s --late reject:late.csv
   esker stream timed.esker later.csv --replay 60x
   esker stream timed.esker later.csv --expire 30d
+  esker stream web.esker changes.csv --op op             # rows that insert or delete
   esker stream timed.esker later.csv --follow --commit-every 500ms   # until Ctrl-C
   esker stream timed.esker 'logs/*.csv' --follow")]
 pub(crate) struct StreamCommand {
@@ -89,6 +90,11 @@ pub(crate) struct StreamCommand {
     /// of it has passed, and at the end [default: the age that `esker options --expire` set]
     #[arg(long, value_name = "AGE")]
     expire: Option<Span>,
+    /// A column, by name or number, that says what happens to the edge of each row: insert, add, i, +,
+    /// create or c; delete, remove, d or -; update, upsert, u or replace, where the rule for duplicates is
+    /// last. A removal needs the ends alone, and the kind where edges have kinds
+    #[arg(long, value_name = "COLUMN")]
+    op: Option<String>,
     /// Read the file from its start, also if versions have edges of it
     #[arg(long)]
     from_start: bool,
@@ -295,9 +301,9 @@ impl StreamCommand {
         live: GrowingInput,
         options: &StreamOptions,
     ) -> Result<Option<EdgeInput>, Failure> {
-        let (stop, timed) = (live.stop.clone(), time_of_rows(target, options));
-        let mut read = self.rejects.reading(self.read.options()?);
-        (read.live, read.timed) = (Some(live), timed);
+        let stop = live.stop.clone();
+        let mut read = reading_of_rows(target, options, self.rejects.reading(self.read.options()?));
+        read.live = Some(live);
         let (target, inputs) = (target.clone(), [input.to_owned()]);
         let (sender, receiver) = sync_channel(1);
         // The thread is not joined: an input that stays silent blocks it.
@@ -341,6 +347,7 @@ impl StreamCommand {
             late: self.late.0.clone(),
             expire: age.map(|length| self.expiry(length)).transpose()?,
             from_start: self.from_start,
+            op: self.op.clone(),
             duplicates: self.duplicates.map(Into::into),
             bad_lines: self.rejects.bad_lines(self.bad_lines),
             rejects: rejects.cloned(),
@@ -374,6 +381,12 @@ impl StreamCommand {
         let mut add = |name: &str, value: String| facts.push((name.to_owned(), value));
         if *passed_over > 0 {
             add("passed over", format!("{}, which were read before", counted(*passed_over, "edge", "edges")));
+        }
+        if state.removed > 0 {
+            add("removed", counted(state.removed, "edge", "edges"));
+        }
+        if state.not_found > 0 {
+            add("not found", format!("{} to remove", counted(state.not_found, "edge", "edges")));
         }
         if state.expired > 0 {
             add("expired", counted(state.expired, "edge", "edges"));
@@ -438,6 +451,12 @@ fn describe(state: &StreamState, taken: Duration) -> String {
         parts.push(format!("until {}", unit.format(mark)));
     }
     parts.push(format!("lag {}", seconds(state.lag.as_secs_f64())));
+    if state.removed > 0 {
+        parts.push(format!("{} removed", state.removed));
+    }
+    if state.not_found > 0 {
+        parts.push(format!("{} to remove not found", state.not_found));
+    }
     if state.expired > 0 {
         parts.push(format!("{} expired", state.expired));
     }
@@ -454,6 +473,8 @@ fn state_json(state: &StreamState, taken: Duration) -> Value {
         "version": state.version,
         "edges": state.edges,
         "committed": state.committed,
+        "removed": state.removed,
+        "not_found": state.not_found,
         "late": state.late,
         "expired": state.expired,
         "watermark": state.watermark.map(|(mark, _)| mark),

@@ -23,6 +23,7 @@ mod questions;
 mod queued;
 mod id_lists;
 mod odd_ids;
+mod operations;
 mod spelled;
 mod rules;
 mod losses;

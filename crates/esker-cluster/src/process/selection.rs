@@ -85,6 +85,7 @@ impl Selection {
 /// The schema of what is selected.
 fn schema_of(is_text: bool, directed: bool, weights: Option<WeightKind>) -> Schema {
     Schema {
+        operation: None,
         kind: None,
         format: "database",
         ids: if is_text { IdKind::Text } else { IdKind::Int },

@@ -113,6 +113,8 @@ settings! {
     MaxDepth = "max_depth",
     /// The memory limit.
     Memory = "memory",
+    /// The column of a stream that says what happens to the edge of each row.
+    Op = "op",
     /// Whether a file that exists is overwritten.
     Overwrite = "overwrite",
     /// The number of passes over the edges.

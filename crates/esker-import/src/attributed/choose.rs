@@ -168,6 +168,7 @@ pub(super) fn schema_of(
     input: &Input,
 ) -> Schema {
     Schema {
+        operation: None,
         kind: None,
         format,
         ids,

@@ -81,7 +81,8 @@ fn given_ends(path: &Arc<PathBuf>, names: &[(String, Holds)], options: &ReadOpti
         PickProperties::None | PickProperties::All => &[],
     };
     let declared = options.schema.iter().map(|declaration| declaration.name.as_str());
-    let asked = properties.iter().map(|name| split_type(name).0).chain(declared);
+    let operation = options.operation.iter().map(|operation| operation.column.as_str());
+    let asked = properties.iter().map(|name| split_type(name).0).chain(declared).chain(operation);
     let asked: Vec<usize> = asked.filter_map(|name| find(path, names, name).ok()).collect();
     if others.len() + asked.len() + 2 <= names.len() {
         others.extend(asked);

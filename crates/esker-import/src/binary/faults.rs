@@ -101,9 +101,14 @@ pub(super) fn find_faults(column: &ArrayRef, name: &str, expected: Expected, fau
     }
 }
 
-/// Finds the rows of a column that have no value, which each must have.
-pub(super) fn find_missing(column: &ArrayRef, reason: &Message, faults: &mut RowFaults) {
-    for row in (0..column.len()).filter(|&row| column.is_null(row)) {
+/// Finds the rows of a column without a value that must have one.
+pub(super) fn find_missing(
+    column: &ArrayRef,
+    reason: &Message,
+    must_have: impl Fn(usize) -> bool,
+    faults: &mut RowFaults,
+) {
+    for row in (0..column.len()).filter(|&row| column.is_null(row) && must_have(row)) {
         faults.entry(row).or_insert_with(|| (reason.clone(), RowText::default()));
     }
 }

@@ -60,6 +60,7 @@ fn open_gap(inputs: &[Input], format: &InputFormat, weighted: bool) -> Result<Bo
 pub(super) fn reader_of(graph: GapFile, format: &InputFormat) -> Box<dyn Reader> {
     let graph = Arc::new(graph);
     let schema = Schema {
+        operation: None,
         kind: None,
         format: format.name,
         ids: IdKind::Numbered { first: 0, num_vertices: graph.vertices },

@@ -46,6 +46,7 @@ fn open(inputs: &[Input], _head: InputHead, _options: &ReadOptions) -> Result<Op
     graph.weighted = graph.has_weights()?;
     let graph = Arc::new(graph);
     let schema = Schema {
+        operation: None,
         kind: None,
         format: GBBS_BYTES.name,
         ids: IdKind::Numbered { first: 0, num_vertices: graph.vertices },

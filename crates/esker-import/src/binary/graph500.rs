@@ -44,6 +44,7 @@ fn open_graph500(
         input_bytes = input_bytes.zip(input.stored_bytes()).map(|(sum, bytes)| sum + bytes);
     }
     let schema = Schema {
+        operation: None,
         kind: None,
         format: format.name,
         ids: IdKind::Int,

@@ -18,6 +18,7 @@ mod vectors;
 mod left_out;
 mod ends;
 mod table;
+mod batch;
 mod notes;
 mod vertices;
 mod parquet;

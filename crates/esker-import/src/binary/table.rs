@@ -3,26 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
-use esker_format::value::decimal::TOO_LONG;
 use esker_format::{
     ElementType, LogicalType, NotationRecord, PropertyColumnRecord, PropertyType, Result, TableRecord,
 };
-use esker_graph::{Message, Setting, message};
+use esker_graph::{Setting, message};
 
-use super::contain::damaged;
-use super::converted::{as_ids, as_values};
 use super::ends::{choose_ends, expect_once_each, find, fitted, fitted_ends, usual};
-use super::faults::{Expected, RowFaults, find_faults, find_missing, find_unknown, without_nan};
 use super::holds::{Holds, SPANS};
-use super::left_out::leave_out;
-use super::long::without_long_texts;
 use super::reasons::{no_numbers, times_as_ids};
 use super::region::unusable;
-use super::runs::BatchOrigin;
-use super::simple::simplified;
-use super::vectors::lists_as_vectors;
 use crate::columns::expected::{FittedColumns, column_record};
 use crate::columns::ids_become_texts;
 use crate::columns::names::{TIMES, WEIGHTS, position};
@@ -30,8 +19,8 @@ use crate::columns::pairs::EdgeEnds;
 use crate::read::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
 use crate::read::known_vertices::KnownVertices;
 use crate::read::required::RequiredProperties;
-use crate::read::source::{EdgeBatch, IdKind, Rejected, RejectedText, Schema};
-use crate::read::typed::{as_time, cast, is_unsigned, logical_of, weight_fits};
+use crate::read::source::{IdKind, Schema};
+use crate::read::typed::{as_time, is_unsigned, weight_fits};
 
 /// The columns that an import takes, as names and as indices in one file.
 #[derive(Debug, Clone)]
@@ -113,9 +102,9 @@ pub(super) fn choose(
     time.into_iter().for_each(|time| chosen.add(names, time));
     let named = time.filter(|_| matches!(options.time, Pick::Column(_)));
     chosen.time = named.and_then(|named| chosen.columns[2..].iter().position(|&index| index == named));
-    let declared = chosen.add_others(path, names, options)?;
-    chosen.required = options.required_of(&chosen.properties);
-    chosen.nameable = options.nameable();
+    let mut declared = chosen.add_others(path, names, options)?;
+    let operation = chosen.add_operation(path, names, &mut declared, options)?;
+    chosen.limit(operation, options);
     let own_type = |(property, &index): (usize, &usize)| {
         // A truth value as a weight is 0 or 1. No weight and no time is of `u64`.
         let is_weight = chosen.weight == Some(property);
@@ -275,6 +264,28 @@ impl Picked {
         Ok(declared)
     }
 
+    /// Takes the limits of what rows may lack and name; `operation` is the place of what happens to edges.
+    fn limit(&mut self, operation: Option<usize>, options: &ReadOptions) {
+        self.required = options.required_of(&self.properties).with_operation(operation, options);
+        self.nameable = options.nameable();
+    }
+
+    /// Adds the column that says what happens to edges, as texts, if one does; returns its place among the
+    /// properties.
+    fn add_operation(
+        &mut self,
+        path: &Arc<PathBuf>,
+        names: &[(String, Holds)],
+        declared: &mut [Option<PropertyType>],
+        options: &ReadOptions,
+    ) -> Result<Option<usize>> {
+        let Some(operation) = &options.operation else { return Ok(None) };
+        let column = find(path, names, &operation.column)?;
+        self.add(names, column);
+        declared[column] = Some(PropertyType::text());
+        Ok(self.columns[2..].iter().position(|&index| index == column))
+    }
+
     /// The same columns, by name, in another file of the same import.
     pub(super) fn in_file(
         &self,
@@ -345,6 +356,7 @@ pub(super) fn schema(
 ) -> Schema {
     Schema {
         kind: None,
+        operation: chosen.required.operation.map(|operation| operation.property),
         format,
         ids,
         properties: chosen.properties.clone(),
@@ -379,121 +391,4 @@ pub(super) fn record(names: &[(String, Holds)], chosen: &Picked) -> TableRecord 
         notation: NotationRecord::default(),
         defaults: Vec::new(),
     }
-}
-
-/// Simplifies columns of equal length: `num_ids` of ids, then the properties of `chosen`. Returns the rows
-/// that are left out: those with what is no id or with an infinite number. NaN is a missing value, as null
-/// is.
-///
-/// # Errors
-/// If the columns are not of equal length, which only damage can cause.
-pub(super) fn checked(
-    origin: &BatchOrigin<'_>,
-    ids: IdKind,
-    chosen: &Picked,
-    columns: &mut Vec<ArrayRef>,
-    num_ids: usize,
-) -> Result<Vec<Rejected>> {
-    let Picked { ends, properties, types, .. } = chosen;
-    let rows = columns.first().map_or(0, arrow_array::Array::len);
-    if columns.len() != properties.len() + num_ids || columns.iter().any(|column| column.len() != rows) {
-        return Err(unusable(origin.path, "its columns differ in length: it is damaged"));
-    }
-    let mut faults = RowFaults::new();
-    lists_as_vectors(origin, properties, types, &mut columns[num_ids..], &mut faults)?;
-    let given = (origin.rejected == RejectedText::Rows).then(|| columns.clone());
-    for (index, column) in columns.iter_mut().enumerate() {
-        let name = if index < num_ids { &ends[index] } else { &properties[index - num_ids] };
-        let wanted = index.checked_sub(num_ids).and_then(|property| types.get(property)?.as_ref());
-        if wanted.is_some_and(|wanted| wanted.logical.is_vector()) && column.as_binary_opt::<i32>().is_some()
-        {
-            continue;
-        }
-        let short = without_long_texts(column);
-        if let Some((short, long)) =
-            short.map_err(|e| damaged(origin.path, format!("column {name:?}: {e}")))?
-        {
-            *column = short;
-            let reason = Message::from(format!("the column {name:?} has a text here that {TOO_LONG}"));
-            faults.extend(long.into_iter().map(|long| (long.row, (reason.clone(), long.beginning.into()))));
-        }
-        check_shared(origin, column, name)?;
-        let given = logical_of(column.data_type());
-        *column = simplified(column).map_err(|e| damaged(origin.path, format!("column {name:?}: {e}")))?;
-        if index >= num_ids {
-            *column = without_nan(column);
-        }
-        let expected = Expected {
-            is_id: index < num_ids,
-            may_be_wide: index < num_ids || wanted.is_some_and(is_unsigned),
-            ids,
-            ids_can_become_texts: chosen.ids_can_become_texts,
-        };
-        find_faults(column, name, expected, &mut faults);
-        match index.checked_sub(num_ids) {
-            None => chosen.nameable.iter().for_each(|known| find_unknown(column, known, &mut faults)),
-            Some(property) => {
-                let refusal = chosen.required.refusal(property, name);
-                refusal.iter().for_each(|reason| find_missing(column, reason, &mut faults));
-            }
-        }
-        if let Some(wanted) = wanted.filter(|wanted| given.as_ref() != Some(&wanted.logical)) {
-            *column = cast(column, given.as_ref(), wanted, |row, reason, text| {
-                faults
-                    .entry(row)
-                    .or_insert_with(|| (format!("the column {name:?} {reason}").into(), text.into()));
-            });
-        }
-    }
-    leave_out(&mut faults, columns, given).map_err(|error| damaged(origin.path, error))?;
-    let rejected = faults.into_iter().enumerate().map(|(before, (row, (reason, text)))| Rejected {
-        path: Arc::clone(origin.path),
-        line: origin.first_row + row as u64,
-        text,
-        reason,
-        edges_before: row - before,
-    });
-    Ok(rejected.collect())
-}
-
-/// Makes a batch of columns of equal length: source, target, then the properties of `chosen`.
-///
-/// # Errors
-/// If the columns are not of equal length, which only damage can cause.
-pub(super) fn batch(
-    origin: &BatchOrigin<'_>,
-    ids: IdKind,
-    chosen: &Picked,
-    mut columns: Vec<ArrayRef>,
-) -> Result<EdgeBatch> {
-    let rejected = checked(origin, ids, chosen, &mut columns, 2)?;
-    let (ends, values) = columns.split_at(2);
-    Ok(EdgeBatch {
-        source: as_ids(&ends[0], ids),
-        target: as_ids(&ends[1], ids),
-        properties: values
-            .iter()
-            .zip(&chosen.types)
-            .map(|(column, own)| as_values(column, own.as_ref().is_some_and(is_unsigned)))
-            .collect(),
-        vertices: None,
-        vertex_values: Vec::new(),
-        vertex_places: None,
-        rejected,
-        wide: Vec::new(),
-        input_bytes: origin.input_bytes,
-    })
-}
-
-/// An error if the texts of a column that comes as codes and a dictionary take too much once each row has its
-/// own.
-fn check_shared(origin: &BatchOrigin<'_>, column: &ArrayRef, name: &str) -> Result<()> {
-    let Some(coded) = column.as_any_dictionary_opt() else { return Ok(()) };
-    let texts =
-        simplified(coded.values()).map_err(|e| damaged(origin.path, format!("column {name:?}: {e}")))?;
-    let Some(texts) = texts.as_binary_opt::<i32>().filter(|texts| !texts.is_empty()) else { return Ok(()) };
-    origin.shared.check(texts, coded).map_err(|reason| {
-        let last_row = origin.first_row + (column.len() as u64).saturating_sub(1);
-        unusable(origin.path, format!("column {name:?}, rows {} to {last_row}: {reason}", origin.first_row))
-    })
 }

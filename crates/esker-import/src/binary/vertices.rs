@@ -11,12 +11,13 @@ use arrow_select::filter::filter;
 use esker_format::{LogicalType, PropertyType, Result};
 use esker_graph::{Message, Setting, message};
 
+use super::batch::checked;
 use super::contain::damaged;
 use super::converted::{as_ids, as_values};
 use super::holds::Holds;
 use super::region::unusable;
 use super::runs::BatchOrigin;
-use super::table::{self, Picked, checked};
+use super::table::{self, Picked};
 use super::vectors::{are_vectors, vector_type};
 use crate::columns::names::vertex_id_column;
 use crate::read::format::{Declaration, ReadOptions};

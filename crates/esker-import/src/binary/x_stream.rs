@@ -39,6 +39,7 @@ fn open(inputs: &[Input], _head: InputHead, options: &ReadOptions) -> Result<Ope
         None => IdKind::Int,
     };
     let schema = Schema {
+        operation: None,
         kind: None,
         format: X_STREAM.name,
         ids,

@@ -11,6 +11,7 @@ use esker_graph::Cancel;
 use crate::read::input::Input;
 use crate::read::known_vertices::KnownVertices;
 use crate::read::live::GrowingInput;
+use crate::read::operation::OperationColumn;
 use crate::read::source::RejectedText;
 
 /// A format of files. Its entry in the catalogue (`formats.rs`) has its names, its reader and its writer.
@@ -285,6 +286,8 @@ pub struct ReadOptions {
     pub kind: Option<String>,
     /// The property that holds the times of a stream: no edge is without one.
     pub timed: Option<String>,
+    /// The column that says what happens to the edge of each row, in a stream that has one.
+    pub operation: Option<OperationColumn>,
     /// Whether rows of vertices that [`Self::known_vertices`] lack are rejected.
     pub only_known: bool,
     /// The types of properties; a column that is declared becomes a property.
@@ -352,6 +355,7 @@ impl Default for ReadOptions {
             nulls: Vec::new(),
             kind: None,
             timed: None,
+            operation: None,
             only_known: false,
             schema: Vec::new(),
             types_are_fixed: false,
@@ -430,7 +434,7 @@ impl ReadOptions {
             PickProperties::Columns(names) => names.len(),
             PickProperties::None | PickProperties::All => 0,
         };
-        picks.count() + properties
+        picks.count() + properties + usize::from(self.operation.is_some())
     }
 
     /// The columns that options name, or number.
@@ -445,7 +449,11 @@ impl ReadOptions {
             PickProperties::None | PickProperties::All => &[],
         };
         let declared = self.schema.iter().map(|declaration| declaration.name.as_str());
-        ends.chain(picked).chain(properties.iter().map(|name| split_type(name).0)).chain(declared)
+        let operation = self.operation.iter().map(|operation| operation.column.as_str());
+        ends.chain(picked)
+            .chain(properties.iter().map(|name| split_type(name).0))
+            .chain(declared)
+            .chain(operation)
     }
 }
 

@@ -25,6 +25,7 @@ impl GeneratorReader {
     pub fn new(generator: Generator) -> Self {
         let weighted = generator.weighting() != Weighting::None;
         let schema = Schema {
+            operation: None,
             kind: None,
             format: GENERATOR,
             ids: IdKind::Numbered { first: 0, num_vertices: generator.num_vertices() },

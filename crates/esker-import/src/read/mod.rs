@@ -7,6 +7,7 @@ pub mod input;
 pub mod live;
 pub mod known_vertices;
 pub mod rotated;
+pub mod operation;
 pub mod format;
 pub(crate) mod required;
 pub(crate) mod head;

@@ -3,6 +3,7 @@
 use esker_graph::{Message, Setting, message};
 
 use crate::read::format::ReadOptions;
+use crate::read::operation::{OperationPlace, RowOperation};
 
 /// The places of properties that no edge may be without.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -11,12 +12,38 @@ pub(crate) struct RequiredProperties {
     pub(crate) kind: Option<usize>,
     /// The times of a stream.
     pub(crate) time: Option<usize>,
+    /// What happens to the edge.
+    pub(crate) operation: Option<OperationPlace>,
+    /// The kinds and the times, which removals may have too, also where edges may be without them.
+    of_removals: [Option<usize>; 2],
 }
 
 impl RequiredProperties {
     /// The same, with the kinds at a place if there are none yet.
     pub(crate) fn or_kind(self, kind: Option<usize>) -> Self {
-        Self { kind: self.kind.or(kind), ..self }
+        let [own, time] = self.of_removals;
+        Self { kind: self.kind.or(kind), of_removals: [own.or(kind), time], ..self }
+    }
+
+    /// The same, with a column that says what happens to each edge.
+    pub(crate) fn with_operation(self, property: Option<usize>, options: &ReadOptions) -> Self {
+        let may_replace = options.operation.as_ref().is_some_and(|column| column.may_replace);
+        Self { operation: property.map(|property| OperationPlace { property, may_replace }), ..self }
+    }
+
+    /// Whether the value of a property of a row with this operation is read: that of a removal says nothing,
+    /// but for its kind and its time.
+    pub(crate) fn reads(self, operation: RowOperation, index: usize) -> bool {
+        operation != RowOperation::Remove || self.of_removals.contains(&Some(index))
+    }
+
+    /// Why an edge without a value of a property is refused in a row with this operation; `None` if it is
+    /// not.
+    pub(crate) fn refusal_of(self, operation: RowOperation, index: usize, name: &str) -> Option<Message> {
+        match operation {
+            RowOperation::Remove if self.time == Some(index) => None,
+            _ => self.refusal(index, name),
+        }
     }
 
     /// Why an edge without a value of a property is refused; `None` if it is not.
@@ -36,11 +63,12 @@ impl ReadOptions {
         let remembered: Vec<&String> = remembered.map(|one| &one.property).collect();
         let is_given =
             |name: &String| self.defaults.iter().any(|given| given.name == *name && given.text().is_some());
+        let place = |name: &String| properties.iter().position(|own| own == name);
         let of = |name: &Option<String>| {
-            let name = name.as_ref().filter(|name| !is_given(name) && !remembered.contains(name))?;
-            properties.iter().position(|own| own == name)
+            place(name.as_ref().filter(|name| !is_given(name) && !remembered.contains(name))?)
         };
-        RequiredProperties { kind: of(&self.kind), time: of(&self.timed) }
+        let of_removals = [&self.kind, &self.timed].map(|name| name.as_ref().and_then(place));
+        RequiredProperties { kind: of(&self.kind), time: of(&self.timed), operation: None, of_removals }
     }
 }
 

@@ -338,6 +338,9 @@ pub struct Schema {
     pub time: Option<usize>,
     /// Index in `properties` of the kinds of edges, if the input itself says that it holds them.
     pub kind: Option<usize>,
+    /// Index in `properties` of the column that says what happens to each edge, if one was asked for: it is
+    /// no property.
+    pub operation: Option<usize>,
     /// Whether the format itself says that edges are directed (`Some(true)`), or undirected with each edge
     /// given once or at both ends (`Some(false)`). `None`: it does not say.
     pub directed: Option<bool>,

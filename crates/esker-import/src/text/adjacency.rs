@@ -90,6 +90,7 @@ impl AdjacencyReader {
             None
         };
         let schema = Schema {
+            operation: None,
             kind: None,
             format: ADJ.name,
             ids: IdKind::Numbered { first: 0, num_vertices },

@@ -17,6 +17,7 @@ use crate::columns::names::{TIMES, WEIGHTS, sole_position};
 use crate::columns::pairs::EdgeEnds;
 use crate::columns::types;
 use crate::read::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
+use crate::read::operation::OperationColumn;
 use crate::read::typed::weight_fits;
 
 /// The largest number of a column of an empty input that is told from those of others.
@@ -59,6 +60,8 @@ pub(crate) struct TableColumns {
     pub(crate) weight: Option<usize>,
     /// Index of the time in `properties`, if the user named it.
     pub(crate) time: Option<usize>,
+    /// Index in `properties` of the column that says what happens to edges.
+    pub(crate) operation: Option<usize>,
     /// The column that says whether edges are directed.
     pub(crate) direction: Option<DirectionColumn>,
     /// Whether columns that the database remembers by names were taken by their places.
@@ -127,7 +130,9 @@ fn fitted(shape: &TableShape, options: &ReadOptions) -> Result<Option<FittedColu
     let header = shape.header.as_deref();
     let are_given = options.source.is_some() && options.target.is_some();
     if header.is_none() || expected.named {
-        let found = FittedColumns::find(expected, header, shape.columns, options.num_asked());
+        let bare = if header.is_none() { bare_columns(shape, options) } else { shape.columns };
+        let asked = options.num_asked() - (shape.columns - bare);
+        let found = FittedColumns::find(expected, header, bare, asked);
         if found.is_some() || are_given {
             return Ok(found);
         }
@@ -190,6 +195,8 @@ fn columns_between(
     }
     others(shape, options, &taken, &mut properties)?;
     declare(shape, options, &mut properties)?;
+    let operation = operation(shape, options, &mut properties)?;
+    taken.extend(operation.map(|operation| properties[operation].column));
     for property in &mut properties {
         property.notation = notation(shape, property.column, options);
     }
@@ -219,7 +226,25 @@ fn columns_between(
         return Err(mixed().into());
     }
     let weight = weight.map(|_| 0);
-    Ok(TableColumns { source, target, properties, weight, time, direction, lacks_names: false })
+    Ok(TableColumns { source, target, properties, weight, time, operation, direction, lacks_names: false })
+}
+
+/// The place among the properties of the column that says what happens to edges, which is read as texts.
+fn operation(
+    shape: &TableShape,
+    options: &ReadOptions,
+    properties: &mut Vec<EdgeColumn>,
+) -> Result<Option<usize>, Unfit> {
+    let Some(OperationColumn { column, .. }) = &options.operation else { return Ok(None) };
+    let column = find(shape, column)?;
+    let place = properties.iter().position(|property| property.column == column);
+    let place = place.unwrap_or_else(|| {
+        let name = name_of(shape, column, &format!("column{}", column + 1));
+        properties.push(EdgeColumn::new(name, column, None));
+        properties.len() - 1
+    });
+    properties[place].property_type = Some(PropertyType::text());
+    Ok(Some(place))
 }
 
 /// Refuses times with fractions: no window takes them.
@@ -241,10 +266,16 @@ fn are_whole(shape: &TableShape, property: &EdgeColumn) -> Result<(), Unfit> {
     }
 }
 
+/// The number of columns without the one that says what happens to edges, if that is the last.
+fn bare_columns(shape: &TableShape, options: &ReadOptions) -> usize {
+    let operation = options.operation.as_ref().and_then(|own| find(shape, &own.column).ok());
+    shape.columns - usize::from(operation.is_some_and(|column| column + 1 == shape.columns))
+}
+
 fn usual_weight(shape: &TableShape, options: &ReadOptions) -> Result<Option<usize>, Unfit> {
     Ok(match &shape.header {
         Some(header) => sole_position(header, WEIGHTS)?,
-        None if shape.columns == 3 => {
+        None if bare_columns(shape, options) == 3 => {
             let read = notation(shape, 2, options).sample(values(shape, 2));
             // One bad line in a hundred is a bad line, not a sign that this is no weight.
             let numbers = read.iter().filter(|value| decimal::is_numeral(value)).count();

@@ -112,6 +112,7 @@ impl HeadedReader {
             opened: Some((head.stream, head.bytes)),
         };
         let schema = Schema {
+            operation: None,
             kind: None,
             format: header.format,
             ids: IdKind::Numbered { first: 1, num_vertices: header.num_vertices },

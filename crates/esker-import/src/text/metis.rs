@@ -100,6 +100,7 @@ impl MetisReader {
             parse_header(&head.bytes, head.whole).map_err(|reason| input_error(&path, None, b"", reason))?;
         let keep_weights = header.weighted && options.weight != Pick::Skip;
         let schema = Schema {
+            operation: None,
             kind: None,
             format: METIS.name,
             ids: IdKind::Numbered { first: 1, num_vertices: header.num_vertices },

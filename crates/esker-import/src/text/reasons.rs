@@ -33,6 +33,7 @@ pub(crate) fn not_in_range(end: &str, id: u64, ids: &RangeInclusive<u64>) -> Mes
 }
 
 /// The column of a value that is refused.
+#[derive(Clone, Copy)]
 pub(crate) struct RefusedColumn<'a> {
     pub(crate) name: &'a str,
     pub(crate) is_weight: bool,

@@ -108,7 +108,8 @@ pub(super) fn taken(shape: &TableShape, options: &ReadOptions) -> Vec<usize> {
         PickProperties::None | PickProperties::All => &[],
     };
     let declared = options.schema.iter().map(|declaration| declaration.name.as_str());
-    let others = others.iter().map(|name| split_type(name).0).chain(declared);
+    let operation = options.operation.iter().map(|operation| operation.column.as_str());
+    let others = others.iter().map(|name| split_type(name).0).chain(declared).chain(operation);
     let others: Vec<usize> = others.filter_map(|name| find(shape, name).ok()).collect();
     if taken.len() + others.len() + 2 <= shape.columns {
         taken.extend(others);

@@ -1,7 +1,9 @@
 //! The times of a stream, and its watermark.
 
 use esker_graph::{Message, Run, Setting, message};
-use esker_store::format::{ElementType, PropertyRecord};
+use esker_import::read::format::ReadOptions;
+use esker_import::read::operation::{OperationColumn, RowOperation};
+use esker_store::format::{Duplicates, ElementType, PropertyRecord};
 use esker_store::manifest::check_event_time;
 use esker_store::property::PropertyValue;
 use esker_store::{Error, Result, Version};
@@ -23,6 +25,23 @@ pub(super) struct Clock {
     delay: i64,
     first: Option<i64>,
     greatest: Option<i64>,
+}
+
+/// The place of the times of a stream among the properties that its edges are given, if it has times: no edge
+/// may be without one.
+pub fn place_of_times(target: &Target, options: &StreamOptions) -> Option<usize> {
+    Clock::of(target, options).ok().flatten().map(|clock| clock.place())
+}
+
+/// The options that read the rows of a stream of files: those without a time are rejected, and a column may
+/// say what happens to the edge of each.
+pub fn reading_of_rows(target: &Target, options: &StreamOptions, read: ReadOptions) -> ReadOptions {
+    let place = place_of_times(target, options);
+    let timed = place.and_then(|place| target.given_properties().nth(place));
+    let rule = options.duplicates.unwrap_or(target.newest.manifest().duplicates());
+    let may_replace = rule == Duplicates::Last;
+    let operation = options.op.clone().map(|column| OperationColumn { column, may_replace });
+    ReadOptions { timed: timed.map(|property| property.name.clone()), operation, ..read }
 }
 
 impl Clock {
@@ -79,10 +98,13 @@ impl Clock {
         self.place
     }
 
-    /// Notes the time of an edge, and returns it.
-    pub(super) fn take(&mut self, edge: &FedEdge<'_>) -> Result<i64> {
+    /// Notes the time of an edge, and returns it; `None` of a removal without one.
+    pub(super) fn take(&mut self, edge: &FedEdge<'_>) -> Result<Option<i64>> {
         let Some(time) = self.of_edge(edge) else {
             let time = &edge.values[self.place];
+            if time.is_missing() && edge.operation == RowOperation::Remove {
+                return Ok(None);
+            }
             if time.is_missing() {
                 return Err(Error::invalid(message![
                     format!(
@@ -115,7 +137,7 @@ impl Clock {
             self.delay = unit.length(delay).map_err(|error| Error::invalid(error.message()))?;
         }
         self.greatest = Some(self.greatest.map_or(time, |greatest| greatest.max(time)));
-        Ok(time)
+        Ok(Some(time))
     }
 
     /// Notes the times of edges if all of them are after `mark` and the unit is known; else false, and each

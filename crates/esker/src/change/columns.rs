@@ -11,8 +11,8 @@ use esker_store::format::{Duplicates, PropertyRecord};
 use esker_store::ids::ExternalId;
 use esker_store::{Error, Result};
 
-use super::edge_input::Wanted;
 pub use super::edge_input::{EdgeInput, Purpose};
+use super::edge_input::{Wanted, holds_no_words};
 use super::target::Target;
 
 /// Opens inputs of edges to add to a database or remove from it. Columns are those that the database
@@ -74,6 +74,14 @@ fn open_columns(
     if let (Purpose::Remove, Some(count)) = (purpose, counted) {
         let count = Setting::Vertices.to(count.as_str());
         return Err(Error::usage(message![count, " is a number: name a file of ids to delete"]));
+    }
+    if let Some(operation) = &given.operation
+        && let Some(property) = target
+            .edge_properties
+            .iter()
+            .find(|property| is_called(&property.name, &operation.column) && !property.is_text())
+    {
+        return Err(holds_no_words(property));
     }
     refuse_unknown(target, given, purpose)?;
     check_formats(target, given)?;

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use esker_import::read::operation::RowOperation;
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
-use esker_store::{CommitOptions, Result};
+use esker_store::{CommitOptions, Committed, Result};
 
 /// Decides which edges of an input are taken and when they are committed. The feeder asks it about each edge,
 /// or about many at once.
@@ -75,8 +76,13 @@ pub(super) trait FeedPolicy {
         None
     }
 
-    /// Called when `version`, with `edges` edges, is durable.
-    fn committed(&mut self, _version: u64, _edges: u64) {}
+    /// The place among the properties of the one that holds the times, which removals may have too.
+    fn time_place(&self) -> Option<usize> {
+        None
+    }
+
+    /// Called when a commit with `edges` edges is durable.
+    fn committed(&mut self, _committed: &Committed, _edges: u64) {}
 }
 
 /// An edge of the input.
@@ -85,6 +91,8 @@ pub(super) struct FedEdge<'a> {
     pub(super) target: ExternalId<'a>,
     /// The values of all edge properties of the database, by number.
     pub(super) values: &'a [PropertyValue<'a>],
+    /// What happens to it.
+    pub(super) operation: RowOperation,
 }
 
 /// Edges of the input that are taken at once.

@@ -1,5 +1,6 @@
 //! By which a stream finds again the last edge that it read.
 
+use esker_import::read::operation::RowOperation;
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 
@@ -21,7 +22,7 @@ pub(super) fn fingerprint(edge: &FedEdge<'_>) -> u64 {
 pub(super) fn has_fingerprint(edge: &FedEdge<'_>, known: u64) -> bool {
     // Ids may have become texts since.
     let (source, target) = (as_number(edge.source), as_number(edge.target));
-    let numbered = FedEdge { source, target, values: edge.values };
+    let numbered = FedEdge { source, target, ..*edge };
     [edge, &numbered].iter().any(|edge| fingerprint(edge) == known || older_fingerprint(edge) == known)
 }
 
@@ -70,6 +71,10 @@ fn fingerprint_of(edge: &FedEdge<'_>, number: impl Fn(&PropertyValue<'_>) -> Opt
             (other, None) => add(&other.bits().unwrap_or(0).to_le_bytes()),
         }
     }
+    match edge.operation {
+        RowOperation::Add => {}
+        other => add(other.word().as_bytes()),
+    }
     hash
 }
 
@@ -80,7 +85,12 @@ mod tests {
     #[test]
     fn an_edge_keeps_its_fingerprint_when_a_property_is_widened() {
         let of = |source, values: &[PropertyValue<'_>]| {
-            fingerprint(&FedEdge { source: ExternalId::Int(source), target: ExternalId::Int(2), values })
+            fingerprint(&FedEdge {
+                source: ExternalId::Int(source),
+                target: ExternalId::Int(2),
+                values,
+                operation: RowOperation::Add,
+            })
         };
         let narrow = of(1, &[PropertyValue::I32(-5)]);
         for wide in [PropertyValue::I64(-5), PropertyValue::F64(-5.0), PropertyValue::F32(-5.0)] {
@@ -103,14 +113,26 @@ mod tests {
             source: ExternalId::Int(70),
             target: ExternalId::Int(2),
             values: &[PropertyValue::I32(-5)],
+            operation: RowOperation::Add,
         });
         for (source, is_known) in [("70", true), ("7", false), ("ann", false)] {
             let edge = FedEdge {
                 source: ExternalId::Text(source.as_bytes()),
                 target: ExternalId::Text(b"2"),
                 values: &[PropertyValue::I32(-5)],
+                operation: RowOperation::Add,
             };
             assert_eq!(has_fingerprint(&edge, known), is_known, "{source}");
         }
+    }
+
+    #[test]
+    fn the_removal_of_an_edge_has_another_fingerprint_than_its_addition() {
+        let of = |operation| {
+            let (source, target) = (ExternalId::Int(1), ExternalId::Int(2));
+            fingerprint(&FedEdge { source, target, values: &[], operation })
+        };
+        assert_ne!(of(RowOperation::Add), of(RowOperation::Remove));
+        assert_ne!(of(RowOperation::Replace), of(RowOperation::Remove));
     }
 }

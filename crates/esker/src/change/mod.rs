@@ -30,6 +30,7 @@ mod named;
 mod script;
 mod parallel;
 
+pub use clock::{place_of_times, reading_of_rows};
 pub use columns::{EdgeInput, Purpose, open_edges};
 pub use define::{Definition, EDGE_ID, give_edge_ids};
 pub use destination::Destination;
@@ -40,7 +41,7 @@ pub use kind_files::open_edges_of_kinds;
 pub use remembered::{expect_event_time, reading_json};
 pub(crate) use script::MISSING_WORD;
 pub use script::{ScriptReport, commit_script, quoted};
-pub use stream::{check_message, newest_watermark, place_of_times, stream, time_of_rows};
+pub use stream::{check_message, newest_watermark, stream};
 pub use stream_files::{StreamFile, StreamFiles, StreamReport};
 pub use stream_options::{CommitEvery, Expiry, Late, OnStream, Pace, StreamOptions, StreamState};
 pub(crate) use sync::NoEdges;

@@ -12,14 +12,18 @@ use super::feed_policy::FedEdge;
 pub(super) struct Rejects {
     path: PathBuf,
     writer: csv::Writer<File>,
+    /// Whether the last column says what happens to the edge.
+    says_operation: bool,
 }
 
 impl Rejects {
-    /// Opens the file for appending, or makes it; not within the database.
+    /// Opens the file for appending, or makes it; not within the database. `operation` is the name of the
+    /// column that says what happens to edges, if one does.
     pub(super) fn open<'n>(
         path: &Path,
         database: &Path,
         properties: impl Iterator<Item = &'n str>,
+        operation: Option<&'n str>,
     ) -> Result<Self> {
         let failed = |source| Error::Io { action: "open", path: path.to_owned(), source };
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -34,11 +38,15 @@ impl Rejects {
             )));
         }
         expect_outside_databases(&RealDisk, path)?;
+        let header: Vec<&str> = ["source", "target"].into_iter().chain(properties).chain(operation).collect();
         let file = File::options().append(true).create(true).open(path).map_err(failed)?;
         let is_new = file.metadata().map_err(failed)?.len() == 0;
-        let mut rejects = Self { path: path.to_owned(), writer: csv::Writer::from_writer(file) };
+        if !is_new {
+            expect_columns(path, &header, operation.is_some())?;
+        }
+        let (writer, says_operation) = (csv::Writer::from_writer(file), operation.is_some());
+        let mut rejects = Self { path: path.to_owned(), writer, says_operation };
         if is_new {
-            let header: Vec<&str> = ["source", "target"].into_iter().chain(properties).collect();
             rejects.writer.write_record(header).map_err(|error| rejects.failed(error.into()))?;
         }
         Ok(rejects)
@@ -46,7 +54,8 @@ impl Rejects {
 
     pub(super) fn write(&mut self, edge: &FedEdge<'_>) -> Result<()> {
         let ends = [edge.source.to_string(), edge.target.to_string()];
-        let row = ends.into_iter().chain(edge.values.iter().map(ToString::to_string));
+        let operation = self.says_operation.then(|| edge.operation.word().to_owned());
+        let row = ends.into_iter().chain(edge.values.iter().map(ToString::to_string)).chain(operation);
         self.writer.write_record(row.collect::<Vec<_>>()).map_err(|error| self.failed(error.into()))
     }
 
@@ -58,5 +67,25 @@ impl Rejects {
 
     fn failed(&self, source: std::io::Error) -> Error {
         Error::Io { action: "write", path: self.path.clone(), source }
+    }
+}
+
+/// Refuses a file that has columns already, of which one says what happens to edges where the rows to come do
+/// not say it, or the other way round.
+fn expect_columns(path: &Path, header: &[&str], says_operation: bool) -> Result<()> {
+    let failed =
+        |error: csv::Error| Error::Io { action: "read", path: path.to_owned(), source: error.into() };
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_path(path).map_err(failed)?;
+    let known = reader.headers().map_err(failed)?;
+    let is_same = known.iter().eq(header.iter().copied());
+    // Without a column of operations the file may be any.
+    let has_more = known.len() > header.len() && known.iter().take(header.len()).eq(header.iter().copied());
+    match is_same || !says_operation && !has_more {
+        true => Ok(()),
+        false => Err(Error::invalid(format!(
+            "{} has other columns than {}: append late edges to another file",
+            path.display(),
+            header.join(", ")
+        ))),
     }
 }

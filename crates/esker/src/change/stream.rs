@@ -10,8 +10,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use esker_graph::{Run, Setting, message};
+use esker_import::read::operation::RowOperation;
 use esker_store::format::Duplicates;
-use esker_store::{CommitOptions, Database, Error, Result};
+use esker_store::{CommitOptions, Committed, Database, Error, Result};
 
 use super::clock::Clock;
 use super::columns::EdgeInput;
@@ -35,18 +36,6 @@ const LOOK_EVERY: u64 = 64;
 const EXPIRE_SHARE: i64 = 16;
 /// Time between two reports of the state.
 const TELL_EVERY: Duration = Duration::from_secs(1);
-
-/// The place of the times of a stream among the properties that its edges are given, if it has times: no edge
-/// may be without one.
-pub fn place_of_times(target: &Target, options: &StreamOptions) -> Option<usize> {
-    Clock::of(target, options).ok().flatten().map(|clock| clock.place())
-}
-
-/// The property that holds the times of a stream of files: rows without one are rejected.
-pub fn time_of_rows(target: &Target, options: &StreamOptions) -> Option<String> {
-    let place = place_of_times(target, options)?;
-    target.given_properties().nth(place).map(|property| property.name.clone())
-}
 
 /// Commits the edges of `input` as they come, until its end or until `options.stop`. After a failure,
 /// `report` describes what was committed: complete commits only.
@@ -75,6 +64,8 @@ pub fn stream(
         duplicates: options.duplicates,
         bad_lines: options.bad_lines,
         rejects: options.rejects.clone(),
+        // What is not there cannot be removed, and is counted.
+        allow_unknown: true,
         ..FeedOptions::default()
     };
     let mut fed = FeedReport::default();
@@ -119,6 +110,8 @@ struct StreamPolicy<'a> {
     /// That when edges were last removed.
     expired_at: Option<i64>,
     expired: u64,
+    removed: u64,
+    not_found: u64,
 }
 
 impl<'a> StreamPolicy<'a> {
@@ -128,7 +121,7 @@ impl<'a> StreamPolicy<'a> {
         let rejects = match &options.late {
             Late::Reject(path) => {
                 let names = target.given_properties().map(|property| property.name.as_str());
-                Some(Rejects::open(path, database.path(), names)?)
+                Some(Rejects::open(path, database.path(), names, options.op.as_deref())?)
             }
             _ => None,
         };
@@ -160,6 +153,8 @@ impl<'a> StreamPolicy<'a> {
             committed_until: None,
             expired_at: None,
             expired: 0,
+            removed: 0,
+            not_found: 0,
         })
     }
 
@@ -239,6 +234,8 @@ impl<'a> StreamPolicy<'a> {
         StreamState {
             edges: self.taken,
             committed: self.committed,
+            removed: self.removed,
+            not_found: self.not_found,
             expired: self.expired,
             late: self.position.late,
             version: self.version,
@@ -258,7 +255,7 @@ impl<'a> StreamPolicy<'a> {
     /// Whether an edge is taken at its time.
     fn admits_time(&mut self, edge: &FedEdge<'_>) -> Result<bool> {
         let Some(clock) = &mut self.clock else { return Ok(true) };
-        let time = clock.take(edge)?;
+        let Some(time) = clock.take(edge)? else { return Ok(true) };
         if self.position.watermark.is_none_or(|mark| time > mark) {
             return Ok(true);
         }
@@ -379,7 +376,8 @@ impl FeedPolicy for StreamPolicy<'_> {
             }
             return Ok(false);
         }
-        if std::mem::take(&mut self.is_first) && has_edge(&self.target.newest, edge)? {
+        let is_first = std::mem::take(&mut self.is_first) && edge.operation != RowOperation::Remove;
+        if is_first && has_edge(&self.target.newest, edge)? {
             return Err(self.known_already());
         }
         let before = self.position;
@@ -475,9 +473,16 @@ impl FeedPolicy for StreamPolicy<'_> {
         }
     }
 
-    fn committed(&mut self, version: u64, edges: u64) {
-        self.version = Some(version);
+    fn time_place(&self) -> Option<usize> {
+        self.clock.as_ref().map(Clock::place)
+    }
+
+    fn committed(&mut self, committed: &Committed, edges: u64) {
+        self.version = Some(committed.version);
         self.committed += edges;
+        // Where no row removes an edge, the commit does not count.
+        self.removed += committed.not_found.and(committed.removed).unwrap_or(0);
+        self.not_found += committed.not_found.unwrap_or(0);
         self.lag = self.waiting_since.take().map_or(Duration::ZERO, |since| since.elapsed());
         if let Some(clock) = &self.clock {
             self.committed_until = clock.greatest();

@@ -210,6 +210,8 @@ impl StreamReport {
         let state = StreamState {
             edges: before.edges + state.edges,
             committed: before.committed + state.committed,
+            removed: before.removed + state.removed,
+            not_found: before.not_found + state.not_found,
             expired: before.expired + state.expired,
             late: before.late + state.late,
             version: state.version.or(before.version),

@@ -46,10 +46,14 @@ pub enum Late {
 /// The state of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StreamState {
-    /// Number of edges taken.
+    /// Number of edges taken, also of those to be removed.
     pub edges: u64,
-    /// Number of edges committed.
+    /// Number of edges committed, also of those to be removed.
     pub committed: u64,
+    /// Number of edges that rows removed.
+    pub removed: u64,
+    /// Number of rows that were to remove an edge which was not there.
+    pub not_found: u64,
     /// Number of edges removed because they were too old.
     pub expired: u64,
     /// Number of late edges, those of earlier runs of this stream included.
@@ -111,6 +115,15 @@ pub struct StreamOptions {
     pub is_successor: bool,
     /// Whether to read the input from its start, also if versions say that it was read before.
     pub from_start: bool,
+    /// The column that says what happens to the edge of each row, by its name or its number from 1: rows add,
+    /// remove or replace edges ([`RowOperation`]). `None`: all add.
+    ///
+    /// A removal needs the ends alone, and the kind where edges have kinds; it removes what
+    /// [`Purpose::Remove`](super::Purpose::Remove) does: all edges between the two vertices, or those of
+    /// the kind.
+    ///
+    /// [`RowOperation`]: esker_import::read::operation::RowOperation
+    pub op: Option<String>,
     /// What becomes of edges that exist or are given several times; `None`: the rule of the database.
     pub duplicates: Option<Duplicates>,
     /// What to do with malformed lines.
@@ -137,6 +150,7 @@ impl Default for StreamOptions {
             file: None,
             is_successor: false,
             from_start: false,
+            op: None,
             duplicates: None,
             bad_lines: BadLines::Stop,
             rejects: None,
@@ -158,6 +172,7 @@ impl fmt::Debug for StreamOptions {
             expire,
             source,
             from_start,
+            op,
             duplicates,
             bad_lines,
             ..
@@ -172,6 +187,7 @@ impl fmt::Debug for StreamOptions {
             .field("expire", expire)
             .field("source", source)
             .field("from_start", from_start)
+            .field("op", op)
             .field("duplicates", duplicates)
             .field("bad_lines", bad_lines)
             .finish_non_exhaustive()

@@ -103,6 +103,7 @@ impl NewDatabase {
             })?),
         };
         let schema = Schema {
+            operation: None,
             kind: None,
             format: "nothing",
             ids: if self.text_ids { IdKind::Text } else { IdKind::Int },

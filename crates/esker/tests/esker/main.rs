@@ -19,6 +19,7 @@ mod follow;
 mod limits;
 mod matrix;
 mod missing;
+mod operations;
 mod remembered;
 mod removed;
 mod residencies;

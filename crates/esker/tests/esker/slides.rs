@@ -66,6 +66,7 @@ impl Stream {
             ..EdgeBatch::of_integers(source, target, 0)
         };
         let schema = Schema {
+            operation: None,
             kind: None,
             format: "list",
             ids: IdKind::Numbered { first: 0, num_vertices: IMPORTED },

@@ -113,6 +113,7 @@ impl Stream {
             )
         };
         let schema = Schema {
+            operation: None,
             kind: None,
             format: "list",
             ids: IdKind::Numbered { first: 0, num_vertices: self.num_vertices },

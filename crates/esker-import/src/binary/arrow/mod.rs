@@ -22,6 +22,7 @@ pub use memory::table_in_memory;
 use messages::{BatchEntry, Contents, contents};
 use sizes::Sizes;
 
+use super::batch::batch;
 use super::contain::{contain, damaged};
 use super::holds::Holds;
 use super::region::{Region, WholeInput};
@@ -363,7 +364,7 @@ impl BlockParser for ArrowParser {
             rejected,
         };
         contain(&file.path, || match self.of_vertices {
-            None => table::batch(&origin, self.ids, &file.chosen, columns),
+            None => batch(&origin, self.ids, &file.chosen, columns),
             Some(count) => vertex_batch(&origin, self.ids, &file.chosen, columns, count),
         })
     }

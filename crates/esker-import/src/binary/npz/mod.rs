@@ -107,6 +107,7 @@ fn open(inputs: &[Input], _head: InputHead, options: &ReadOptions) -> Result<Ope
     }
     let weighted = data.is_some();
     let schema = Schema {
+        operation: None,
         kind: None,
         format: NPZ.name,
         ids: IdKind::Numbered { first: 0, num_vertices: rows },

@@ -25,6 +25,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use rows::{Leaf, RunOfRows};
 use sizes::ChunkSizes;
 
+use super::batch::batch;
 use super::contain::{contain, damaged};
 use super::holds::Holds;
 use super::reasons::nested_end;
@@ -414,7 +415,7 @@ impl BlockParser for ParquetParser {
             rejected,
         };
         match self.of_vertices {
-            None => table::batch(&origin, self.ids, &file.chosen, columns),
+            None => batch(&origin, self.ids, &file.chosen, columns),
             Some(count) => vertex_batch(&origin, self.ids, &file.chosen, columns, count),
         }
     }

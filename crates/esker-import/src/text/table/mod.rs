@@ -103,8 +103,7 @@ impl TableReader {
             tables.push(table);
         }
         let paths: Vec<_> = inputs.iter().map(Input::path).collect();
-        let model = unite(&mut tables, &paths)?;
-        let is_text = tables.iter().any(|table| table.is_text);
+        let (model, is_text) = (unite(&mut tables, &paths)?, tables.iter().any(|table| table.is_text));
         let notes = paths
             .iter()
             .zip(&tables)
@@ -131,20 +130,21 @@ impl TableReader {
             time: tables[model].columns.time,
             both_ends: false,
             kind: tables[model].kind.as_ref().and_then(|kind| place_of(kind, &properties)),
+            operation: tables[model].columns.operation,
             input_bytes: inputs.iter().map(Input::stored_bytes).sum(),
         };
         let layouts = tables.iter().map(|table| layout(table, options)).collect();
-        let (names, types) = (schema.properties.clone(), schema.types.clone());
         let required = options.required_of(&schema.properties);
-        let parser = TableParser::new(paths, layouts, is_text, names, types)
-            .with_weight_and_time(schema.weight, schema.time)
-            .with_direction(rule)
-            .with_lines_of(options.line_bytes_max)
-            .with_rejected(options.rejected)
-            .with_fixed_types(options.types_are_fixed, options.ids_can_become_texts)
-            .with_limits(required.or_kind(schema.kind), options.nameable());
-        let parser = Arc::new(parser);
-        let table = tables[model].record(options);
+        let required = required.or_kind(schema.kind).with_operation(schema.operation, options);
+        let parser =
+            TableParser::new(paths, layouts, is_text, schema.properties.clone(), schema.types.clone())
+                .with_weight_and_time(schema.weight, schema.time)
+                .with_direction(rule)
+                .with_lines_of(options.line_bytes_max)
+                .with_rejected(options.rejected)
+                .with_fixed_types(options.types_are_fixed, options.ids_can_become_texts)
+                .with_limits(required, options.nameable());
+        let (parser, table) = (Arc::new(parser), tables[model].record(options));
         Ok((Self { schema, blocks: LineBlocks::new(parts, options), parser, table, warnings }, notes))
     }
 }

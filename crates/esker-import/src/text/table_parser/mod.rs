@@ -2,6 +2,7 @@
 
 mod layout;
 mod values;
+mod fields;
 
 use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
@@ -12,12 +13,14 @@ use esker_format::value::decimal::{self, Number};
 use esker_format::{Error, PropertyType, Result};
 use esker_graph::Message;
 
+use fields::LineFields;
 pub(crate) use layout::ColumnLayout;
 use layout::{push_text, skip_empty, text_of, without_zeros};
 use values::{FieldValue, ParsedValues, PropertyColumn, ValueColumn};
 
 use crate::columns::direction::{DirectionRule, is_directed, mixed};
 use crate::read::known_vertices::KnownVertices;
+use crate::read::operation::RowOperation;
 use crate::read::required::RequiredProperties;
 use crate::read::source::{
     BlockParser, EdgeBatch, InputBlock, Rejected, RejectedText, WideInteger, id_column,
@@ -27,7 +30,6 @@ use crate::text::fast::{EdgeParts, Fast};
 use crate::text::line::{Comments, Dialect, Field, SplitLine, line_end, split};
 use crate::text::odd::OddLine;
 use crate::text::reasons::{RefusedColumn, check_text, not_id, not_id_of_database, not_in_range, of_line};
-use crate::text::shape::is_quoted;
 
 /// The parser of tables. Memory: 24 bytes for each column beside the batch.
 pub(crate) struct TableParser {
@@ -314,10 +316,23 @@ impl<'a> PendingBlock<'a> {
         self.check_columns(at, line)?;
         let bytes = &self.block.bytes[..];
         self.values.clear();
+        let line_fields = LineFields { layout: self.layout, bytes, fields: &self.fields };
+        let operation = match self.parser.required.operation {
+            None => RowOperation::Add,
+            Some(place) => {
+                let (types, refused) = (&self.parser.types, self.parser.refused(place.property));
+                line_fields.operation(place, types[place.property].as_ref(), &refused)?
+            }
+        };
         for (index, &place) in self.layout.properties.iter().enumerate() {
+            if !self.parser.required.reads(operation, index) {
+                let is_word = self.parser.required.operation.is_some_and(|place| place.property == index);
+                self.values.push(if is_word { FieldValue::Text } else { FieldValue::Missing });
+                continue;
+            }
             let column = ValueColumn::of(self.layout, self.parser.types[index].as_ref(), index);
             let value = column.value(bytes, self.fields[place], || self.parser.refused(index))?;
-            let refusal = || self.parser.required.refusal(index, &self.parser.names[index]);
+            let refusal = || self.parser.required.refusal_of(operation, index, &self.parser.names[index]);
             if let (FieldValue::Missing, Some(reason)) = (&value, refusal()) {
                 return Err(reason);
             }
@@ -356,7 +371,7 @@ impl<'a> PendingBlock<'a> {
     fn push_edge(&mut self, from: usize, to: usize, line: Range<usize>) -> std::result::Result<(), Message> {
         let bytes = &self.block.bytes[..];
         let (source, target) = (self.fields[from], self.fields[to]);
-        self.expect_ends(source, target)?;
+        LineFields { layout: self.layout, bytes, fields: &self.fields }.expect_ends(source, target)?;
         if let Some(nameable) = &self.parser.nameable {
             [source, target].iter().try_for_each(|&field| nameable.expect(&text_of(bytes, field)))?;
         }
@@ -390,21 +405,6 @@ impl<'a> PendingBlock<'a> {
             let field = self.fields[column];
             if let Some(number) = self.properties[index].push(self.values[index], edge, bytes, field) {
                 self.push_number(index, number, line.clone());
-            }
-        }
-        Ok(())
-    }
-
-    /// Refuses ends that words for no value stand for.
-    fn expect_ends(&self, source: Field, target: Field) -> std::result::Result<(), Message> {
-        let Some(words) = self.layout.missing.as_ref().filter(|words| words.has_named()) else {
-            return Ok(());
-        };
-        let bytes = &self.block.bytes[..];
-        for (field, end) in [(source, "source"), (target, "target")] {
-            let text = &bytes[field.start..field.end];
-            if words.is_named(text) && !is_quoted(bytes, field) {
-                return Err(format!("the {end} is {}, which stands for no value", excerpt(text)).into());
             }
         }
         Ok(())

@@ -36,6 +36,8 @@ pub struct EdgeInput {
     pub(super) properties: Vec<PropertyRecord>,
     /// For each of them, its index in the reader's schema.
     pub(super) places: Vec<usize>,
+    /// The index in the reader's schema of the column that says what happens to each edge.
+    pub(super) operation: Option<usize>,
     /// Opens the same inputs again, where they are files.
     pub(super) again: Option<OpenAgain>,
 }
@@ -47,7 +49,8 @@ impl EdgeInput {
     /// An input that was opened.
     fn of(opened: Opened, purpose: Purpose, properties: Vec<PropertyRecord>, places: Vec<usize>) -> Self {
         let Opened { reader, notes, warnings, .. } = opened;
-        let input = Self { reader, notes, warnings, purpose, properties, places, again: None };
+        let operation = reader.schema().operation;
+        let input = Self { reader, notes, warnings, purpose, properties, places, operation, again: None };
         input.for_purpose()
     }
 
@@ -61,16 +64,18 @@ impl EdgeInput {
     ) -> Self {
         let place = |property: &PropertyRecord| index_of(reader.schema(), &property.name, property.weight);
         let places = properties.iter().filter_map(place).collect();
-        Self { reader, notes, warnings, purpose, properties, places, again: None }
+        let operation = reader.schema().operation;
+        Self { reader, notes, warnings, purpose, properties, places, operation, again: None }
     }
 
     /// Edges to add that come from a reader whose edge properties are the given ones of the database, in its
-    /// order.
+    /// order, and behind them perhaps the column that says what happens to each edge.
     pub fn of_reader(target: &Target, reader: Box<dyn Reader>) -> Self {
         let properties: Vec<PropertyRecord> = target.given_properties().cloned().collect();
         let places = (0..properties.len()).collect();
         let (notes, warnings) = (Vec::new(), Vec::new());
-        Self { reader, notes, warnings, purpose: Purpose::Add, properties, places, again: None }
+        let operation = reader.schema().operation;
+        Self { reader, notes, warnings, purpose: Purpose::Add, properties, places, operation, again: None }
     }
 }
 
@@ -270,6 +275,14 @@ impl Wanted<'_> {
         ReadOptions { weight, time: Pick::Skip, properties, ..base.clone() }
     }
 
+    /// Refuses a column that says what happens to edges and holds the numbers of a property as well.
+    fn expect_words(&self, schema: &Schema, places: &[usize]) -> Result<()> {
+        let mut shared =
+            places.iter().zip(&self.properties).filter(|(place, _)| schema.operation == Some(**place));
+        let property = shared.find(|(_, property)| !property.is_text());
+        property.map_or(Ok(()), |(_, property)| Err(holds_no_words(property)))
+    }
+
     /// The input, if it has all of these edge properties.
     fn complete(&self, opened: Opened) -> Result<EdgeInput> {
         let schema = opened.reader.schema();
@@ -285,7 +298,8 @@ impl Wanted<'_> {
             .map(|(_, property)| property.name.as_str())
             .collect();
         if missing.is_empty() {
-            let places = places.into_iter().flatten().collect();
+            let places: Vec<usize> = places.into_iter().flatten().collect();
+            self.expect_words(schema, &places)?;
             return Ok(EdgeInput::of(opened, self.purpose, self.properties.clone(), places));
         }
         let names = missing.join(", ");
@@ -309,6 +323,18 @@ impl Wanted<'_> {
             remedy,
         ]))
     }
+}
+
+/// The error for a column that is to say what happens to edges and is that of a property of numbers.
+pub(super) fn holds_no_words(property: &PropertyRecord) -> Error {
+    let PropertyRecord { name, .. } = property;
+    Error::usage(message![
+        Setting::Op.to_name(name),
+        format!(
+            ": the column is that of the edge property {name:?} of type {}, and what happens to edges is said in words",
+            property.type_name()
+        ),
+    ])
 }
 
 /// Properties whose columns inputs have, and those that they lack.
@@ -352,6 +378,7 @@ fn read_once(error: Error) -> Error {
 /// Whether options name columns.
 fn names_columns(given: &ReadOptions) -> bool {
     let ends = given.source.is_some() || given.target.is_some() || !given.schema.is_empty();
+    let ends = ends || given.operation.is_some();
     let picks = [&given.weight, &given.time].into_iter().any(|pick| matches!(pick, Pick::Column(_)));
     ends || picks || matches!(given.properties, PickProperties::Columns(_))
 }

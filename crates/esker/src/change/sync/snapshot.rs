@@ -76,6 +76,7 @@ fn create(
 ) -> Result<()> {
     let properties: Vec<_> = target.given_properties().collect();
     let schema = Schema {
+        operation: None,
         kind: None,
         format: "nothing",
         ids: if target.text_ids { IdKind::Text } else { IdKind::Int },

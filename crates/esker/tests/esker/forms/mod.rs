@@ -403,6 +403,7 @@ impl Listed {
         };
         let weighted = model.weights != Weights::None;
         let schema = Schema {
+            operation: None,
             kind: None,
             format: "list",
             ids: IdKind::Numbered { first: 0, num_vertices },

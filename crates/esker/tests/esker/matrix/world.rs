@@ -299,6 +299,7 @@ impl World {
             ..EdgeBatch::of_integers(Vec::new(), Vec::new(), 0)
         };
         let schema = Schema {
+            operation: None,
             kind: None,
             format: "list",
             ids: kind,
