@@ -51,7 +51,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
   cat later.csv | esker stream timed.esker - --delay 10s --late reject:late.csv
   esker stream timed.esker later.csv --replay 60x
   esker stream timed.esker later.csv --expire 30d
-  esker stream web.esker changes.csv --op op             # rows that insert or delete
+  esker stream timed.esker changes.csv --op op           # rows that insert or delete
   esker stream timed.esker later.csv --follow --commit-every 500ms   # until Ctrl-C
   esker stream timed.esker 'logs/*.csv' --follow")]
 pub(crate) struct StreamCommand {

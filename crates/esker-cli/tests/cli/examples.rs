@@ -79,6 +79,7 @@ fn the_tour_of_the_readme_runs_in_order() {
 fn timed(place: &Place) {
     shell(place, "mkdir logs && printf 'from,to,seconds\\nalice,bob,1704157203\\n' > logs/1.csv");
     place.file("later.csv", "from,to,seconds\nalice,dave,1704157201\ndave,bob,1704157202\n");
+    place.file("changes.csv", "op,from,to,seconds\ninsert,eve,bob,1704157204\ndelete,eve,bob,\n");
     place.file(
         "hours.csv",
         "from,to,seconds\nalice,bob,1704067200\nbob,carol,1704070800\ncarol,dave,1704157200\n",

@@ -239,7 +239,7 @@ fn removals_are_late_by_their_time_if_they_have_one() {
     std::fs::write(path("first.csv"), "from,to,sent\n1,2,1704067200\n").unwrap();
     let read = ReadOptions { properties: PickProperties::All, ..ReadOptions::default() };
     let options = ImportOptions { duplicates: Duplicates::Last, threads: 1, ..ImportOptions::default() };
-    import_files(&[path("first.csv").display().to_string()], &path("g.esker"), &read, &options).unwrap();
+    import_files(&[path("first.csv").display().to_string()], path("g.esker"), &read, &options).unwrap();
     let database = open(&path("g.esker"));
     let rows = "from,to,sent,op\n1,3,1704067300,+\n1,4,1704067400,+\n1,2,,-\n1,3,1704067250,-\n1,5,,+\n";
     std::fs::write(path("a.csv"), rows).unwrap();
