@@ -48,6 +48,7 @@ pub use order::topological::{OrderClaim, order};
 pub use paths::bfs::{bfs, bfs_within};
 pub use paths::sssp::{bellman_ford, negative_cycle, sssp, sssp_to, widest};
 pub use sets::colouring::colouring;
+pub use sets::hopcroft_karp::{BipartiteClaim, hopcroft_karp};
 pub use sets::matching::matching;
 pub use sets::mis::mis;
 pub use sets::set_cover::set_cover;

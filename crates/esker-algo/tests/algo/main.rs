@@ -20,6 +20,7 @@ mod kcore;
 mod lcc;
 mod ldd;
 mod leiden;
+mod hopcroft_karp;
 mod matching;
 mod mis;
 mod msf;

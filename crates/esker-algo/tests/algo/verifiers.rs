@@ -42,7 +42,13 @@ fn every_verifier_says_that_it_was_stopped() {
         conductance: 0.0,
         worst_conductance: 0.0,
     };
-    let answers: [(&str, Result<(), Rejection>); 45] = [
+    let pairs = check::BipartiteClaim {
+        mates: &[1, 0, esker_graph::NONE],
+        edges: 1,
+        right: &[false; 3],
+        cover: &[true; 3],
+    };
+    let answers: [(&str, Result<(), Rejection>); 46] = [
         ("assortativity", check::assortativity(out(), &[Direction::Out], &[Direction::Out], 0.0)),
         ("bellman_ford", check::bellman_ford(out(), 0, &[0_i64, 5, 9], None)),
         ("betweenness", check::betweenness(out(), &[0], 1.0, &[0.0; 3], 1e-9)),
@@ -61,6 +67,7 @@ fn every_verifier_says_that_it_was_stopped() {
         ("densest", check::densest(out(), false, &[true; 3], 1.0, &[0; 3], 2.0)),
         ("forest", check::forest(out(), &[(0, 1), (1, 2)], 1)),
         ("hits", check::hits(out(), &hubs)),
+        ("hopcroft_karp", check::hopcroft_karp(out(), &pairs)),
         ("kcore", check::kcore(out(), false, &[2; 3], &[0, 1, 2])),
         ("lcc", check::lcc(out(), &[1.0; 3])),
         ("ldd", check::ldd(out(), &[0; 3], 1).map(drop)),

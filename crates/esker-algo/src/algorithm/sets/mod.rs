@@ -4,3 +4,4 @@ pub mod mis;
 pub mod colouring;
 pub mod set_cover;
 pub mod matching;
+pub mod hopcroft_karp;
