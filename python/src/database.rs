@@ -273,7 +273,7 @@ impl PyDatabase {
         // Once the commit goes to the log, it finishes first.
         let committed = watched(py, &cancel, None, || Ok(writer.commit_with(batch, &options)?))
             .map_err(|failure| failure.or("commit fewer changes at a time"))?;
-        Ok((committed.version, committed.duplicates, committed.removed.unwrap_or(0)))
+        Ok((committed.version, committed.duplicates.unwrap_or(0), committed.removed.unwrap_or(0)))
     }
 
     fn tag(&self, name: &str, at: &str) -> PyOutcome<()> {

@@ -59,7 +59,7 @@ pub use layout::reading::{
     ReadingRecord, TableRecord,
 };
 pub use layout::tile::{KeptForms, SharedTiles, TileCoding, TilesRecord};
-pub use layout::version::{Duplicates, Retention, TagRecord, VersionRecord};
+pub use layout::version::{Duplicates, KeptMessage, Retention, TagRecord, VersionRecord};
 pub use memory_limit::MemoryLimit;
 pub use value::edge_id::EdgeId;
 

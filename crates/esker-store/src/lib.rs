@@ -37,6 +37,7 @@
 //! algorithms.
 
 mod holding;
+pub mod position;
 pub mod log;
 pub mod delta;
 mod temporary_targets;

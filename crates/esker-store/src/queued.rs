@@ -73,6 +73,15 @@ impl QueuedDatabase {
         Ok(Some(Self { disk, options, withdrawal, store: Mutex::new(Arc::new(store)) }))
     }
 
+    /// Whether a process has served the queue of a database, and none does now. Who has the database open to
+    /// write may then be about to serve it, or to close it after that process died.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the queue cannot be looked at.
+    pub fn is_deserted(path: impl AsRef<Path>) -> Result<bool> {
+        QueueFiles::of(Arc::new(RealDisk), path.as_ref()).is_deserted()
+    }
+
     /// The database as it was after the last commit of this handle, or when it was opened.
     pub fn store(&self) -> Arc<Store> {
         Arc::clone(&self.store.lock())
@@ -131,8 +140,11 @@ impl QueuedDatabase {
     /// # Errors
     /// As [`Database::commit_with`]; [`Error::Io`] if the queue cannot be written to.
     pub fn commit_with(&self, batch: Batch, options: &CommitOptions) -> Result<Committed> {
+        // The bytes of the request are about those of the batch, twice while they grow.
+        let held = self.budget().reserve("changes for another process", 2 * batch.bytes() as u64)?;
         let request = put_request(&batch, options);
-        drop(batch);
+        drop((batch, held));
+        let _held = self.budget().reserve("changes for another process", request.len() as u64)?;
         let queue = QueueFiles::of(Arc::clone(&self.disk), self.store().path());
         let watch = self.options.watch.as_deref();
         // Before the request is sent: from then on a signal may find it committed.

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::UNIX_EPOCH;
+use std::thread::sleep;
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use clap::Args;
 use esker::change::{Destination, Target, check_message};
@@ -26,6 +27,11 @@ use crate::show::text;
 /// With more changes than this, the counts of edges are taken from freezing instead of a diff, which would
 /// take too long.
 pub(crate) const SUMMARY_CHANGES_MAX: u64 = 1 << 20;
+
+/// How long a database that nobody seems to serve any more is waited for: the process that did may have died,
+/// and another one may be finishing its commits.
+const PATIENCE: Duration = Duration::from_secs(1);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Options for commits.
 #[derive(Debug, Clone, Args)]
@@ -186,34 +192,44 @@ impl WriteArgs {
 
     /// Opens a database for writing. If another process has it open that takes over commits, they go there.
     pub(crate) fn open(&self, path: &Path, commits: &Arc<Commits>) -> Result<Writing, Failure> {
-        self.open_or(path, commits, |options, locked| self.hand_over(path, options, commits, locked))
+        self.open_or(path, commits, |options| self.hand_over(path, options, commits))
     }
 
     /// Opens a database for a verb that reads it and commits what follows from that: no other process may
     /// commit meanwhile.
     pub(crate) fn open_alone(&self, path: &Path, commits: &Arc<Commits>) -> Result<Writing, Failure> {
-        self.open_or(path, commits, |_, locked| Err(locked.into()))
+        self.open_or(path, commits, |_| Ok(None))
     }
 
     fn open_or(
         &self,
         path: &Path,
         commits: &Arc<Commits>,
-        otherwise: impl FnOnce(DatabaseOptions, Error) -> Result<Committer, Failure>,
+        otherwise: impl Fn(DatabaseOptions) -> Result<Option<Committer>, Failure>,
     ) -> Result<Writing, Failure> {
         remark_future(self.event_time);
         let cancel = Cancel::default(); // A signal ends the process.
         let run = self.resources.run(&cancel, 0, false, None)?;
         let watch: Arc<dyn CommitWatch> = Arc::<Commits>::clone(commits);
         let options = DatabaseOptions { watch: Some(watch), ..self.scratch.options(&self.resources, &run) };
-        let bar = Bar::spinner(false);
-        let progress = Some(bar.on_round("reading the log"));
-        let opening = self.resources.run(&cancel, 0, false, progress)?;
-        let database = Database::open_under(path, options.clone(), &opening);
-        bar.finish();
-        let committer = match database {
-            Err(locked @ Error::Locked { .. }) => otherwise(options, locked)?,
-            database => Committer::This(database?),
+        let begin = Instant::now();
+        let committer = loop {
+            let bar = Bar::spinner(false);
+            let progress = Some(bar.on_round("reading the log"));
+            let opening = self.resources.run(&cancel, 0, false, progress)?;
+            let database = Database::open_under(path, options.clone(), &opening);
+            bar.finish();
+            let locked = match database {
+                Err(locked @ Error::Locked { .. }) => locked,
+                database => break Committer::This(database?),
+            };
+            if let Some(other) = otherwise(options.clone())? {
+                break other;
+            }
+            if begin.elapsed() >= PATIENCE || !QueuedDatabase::is_deserted(path)? {
+                return Err(locked.into());
+            }
+            sleep(LOOK_EVERY);
         };
         let target = match &committer {
             Committer::This(database) => Target::of(database),
@@ -223,16 +239,15 @@ impl WriteArgs {
         Ok(Writing { path: path.to_owned(), committer, target, num_properties, run })
     }
 
-    /// The process that has the database open, if it takes over commits; otherwise the error is `locked`.
+    /// The process that has the database open, if it takes over commits.
     fn hand_over(
         &self,
         path: &Path,
         options: DatabaseOptions,
         commits: &Commits,
-        locked: Error,
-    ) -> Result<Committer, Failure> {
+    ) -> Result<Option<Committer>, Failure> {
         let Some(other) = QueuedDatabase::open(path, options, commits.withdrawal())? else {
-            return Err(locked.into());
+            return Ok(None);
         };
         if self.freeze {
             return Err(Failure::Usage(format!(
@@ -244,7 +259,7 @@ impl WriteArgs {
             "note: another process has {} open to write, and takes over the commit",
             path.display()
         ));
-        Ok(Committer::Other(other))
+        Ok(Some(Committer::Other(other)))
     }
 
     /// The message and the event time of a version; `otherwise` is the message if none is given.

@@ -8,7 +8,7 @@ use crate::layout::manifest::{EditKind, IdMapRecord, LayerRecord, LogMark, Prope
 use crate::layout::options::{StreamRecord, WriteOptions};
 use crate::layout::reading::{EventTimes, ReadingRecord};
 use crate::layout::tile::{KeptForms, TilesRecord};
-use crate::layout::version::{Duplicates, Retention, TagRecord, VersionRecord};
+use crate::layout::version::{Duplicates, KeptMessage, Retention, TagRecord, VersionRecord};
 
 /// A change of the manifest's state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +74,13 @@ pub enum Edit {
     RemoveReading,
     /// Sets what the event times of versions are.
     SetEventTimes(EventTimes),
+    /// Keeps the message of a version that is removed.
+    KeepMessage(KeptMessage),
+    /// Drops the kept message of a version.
+    DropMessage {
+        /// The version.
+        version: u64,
+    },
 }
 
 impl FieldValue for Edit {
@@ -111,6 +118,8 @@ impl FieldValue for Edit {
             Self::SetReading(reading) => put(EditKind::SetReading, &|out| reading.put(out)),
             Self::RemoveReading => put(EditKind::RemoveReading, &|_| {}),
             Self::SetEventTimes(times) => put(EditKind::SetEventTimes, &|out| times.put(out)),
+            Self::KeepMessage(kept) => put(EditKind::KeepMessage, &|out| kept.put(out)),
+            Self::DropMessage { version } => put(EditKind::DropMessage, &|out| version.put(out)),
         }
     }
 
@@ -139,6 +148,8 @@ impl FieldValue for Edit {
             EditKind::SetReading => Self::SetReading(FieldValue::take(input)?),
             EditKind::RemoveReading => Self::RemoveReading,
             EditKind::SetEventTimes => Self::SetEventTimes(FieldValue::take(input)?),
+            EditKind::KeepMessage => Self::KeepMessage(FieldValue::take(input)?),
+            EditKind::DropMessage => Self::DropMessage { version: FieldValue::take(input)? },
         })
     }
 }

@@ -127,6 +127,10 @@ codes! {
         RemoveReading = 24,
         /// An `EventTimes`: what the event times of versions are. Without it, `Committed`.
         SetEventTimes = 25,
+        /// A `KeptMessage`: keeps the message of a version that is removed, from which a stream goes on.
+        KeepMessage = 26,
+        /// A version number, u64: drops the kept message of that version.
+        DropMessage = 27,
     }
 }
 

@@ -29,6 +29,16 @@ layout! {
     }
 }
 
+layout! {
+    /// The message of a version that was forgotten.
+    pub struct KeptMessage {
+        /// The number of the version.
+        version: u64,
+        /// The message.
+        message: String,
+    }
+}
+
 codes! {
     /// The rule for duplicate edges: edges between two vertices that already have one.
     pub enum Duplicates: u8 {

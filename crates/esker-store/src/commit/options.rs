@@ -29,8 +29,9 @@ pub struct Committed {
     pub version: u64,
     /// The number of edges of the batch that were left out or united with another, as the rule for duplicates
     /// says. With [`Duplicates::Last`](esker_format::Duplicates::Last), and edges without kinds, only those
-    /// that the batch adds several times.
-    pub duplicates: u64,
+    /// that the batch adds several times. `None` if another process committed the batch, and ended before it
+    /// could tell.
+    pub duplicates: Option<u64>,
     /// The number of edges that were removed, not counting those of removed vertices. Known if the batch
     /// removes some of several parallel edges, or asks for the number ([`crate::Batch::count_removed`]).
     pub removed: Option<u64>,

@@ -218,7 +218,7 @@ impl Database {
             commit.checksum = logged.map_err(|error| writer.fail(error))?;
             let is_large = core.is_large(&commit);
             core.pending.lock().push_back(Arc::new(commit));
-            (Committed { version, duplicates, removed, not_found }, is_large, watched)
+            (Committed { version, duplicates: Some(duplicates), removed, not_found }, is_large, watched)
         };
         let version = committed.version;
         // The lock is released, so commits of other threads share the sync.

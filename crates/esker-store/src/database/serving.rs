@@ -16,8 +16,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 const LOOK_AT_LEAST_EVERY: Duration = Duration::from_millis(50);
 /// How often it is tried to serve the queue, while others look whether somebody does.
 const LOOKS: usize = 50;
-/// Memory of a request beside its batch, for each of its bytes: the bytes themselves, and what a batch of
-/// them takes while it grows.
+/// Memory for each byte of a request while it is read: the byte, and what a batch of it takes while it grows.
 const MEMORY_PER_BYTE: u64 = 4;
 
 /// Renames a request to the version that it becomes.
@@ -80,7 +79,7 @@ impl Database {
         let queue = QueueFiles::of(self.core.disk.clone(), self.path());
         let mut served = queue.serve()?;
         for _ in 0..LOOKS {
-            if served.is_none() {
+            if served.is_none() && !stop.is_cancelled() {
                 sleep(LOOK_EVERY);
                 served = queue.serve()?;
             }
@@ -133,6 +132,8 @@ impl Database {
         let mut batch = self.batch();
         let options = take_request(&path, &bytes, &mut batch)?;
         drop((bytes, held));
+        // From here on as a batch of this process.
+        self.make_room(&mut batch)?;
         if batch.is_empty() {
             return Err(Error::invalid("there is nothing to commit".to_owned()));
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use esker_format::{Error, Result, Retention};
+use esker_format::{Error, Result, Retention, VersionRecord};
 use esker_graph::{Direction, Flow, Run, VertexId};
 use esker_layers::ids::ExternalId;
 use esker_layers::layer::ListColumns;
@@ -92,6 +92,12 @@ impl ShownState {
     /// The versions that another retention would not keep.
     pub(super) fn not_kept_by(&self, retention: Retention) -> Vec<u64> {
         not_retained(&Manifest { retention, ..Manifest::clone(self.state.manifest()) }, self.in_log())
+    }
+
+    /// All versions in the manifest and the log, ascending, also those that the retention does not keep.
+    pub(super) fn versions(&self) -> impl Iterator<Item = VersionRecord> {
+        let in_log = self.unfrozen.commits.iter().map(|commit| commit.record());
+        self.state.manifest().versions.iter().cloned().chain(in_log)
     }
 
     /// The numbers and times of the versions in the log.

@@ -16,6 +16,7 @@ use esker_graph::{Operation, message};
 use super::handle::{Core, Database};
 use super::layers::Maintenance;
 use crate::manifest::Manifest;
+use crate::position::StreamPosition;
 
 impl Database {
     /// The manifest, which does not include commits that are in no layer.
@@ -42,9 +43,21 @@ impl Database {
     pub fn versions(&self) -> Vec<VersionRecord> {
         let shown = self.core.shown();
         let hidden: BTreeSet<u64> = shown.hidden().into_iter().collect();
-        let frozen = shown.state.manifest().versions.iter().cloned();
-        let others = shown.unfrozen.commits.iter().map(|commit| commit.record());
-        frozen.chain(others).filter(|version| !hidden.contains(&version.number)).collect()
+        shown.versions().filter(|version| !hidden.contains(&version.number)).collect()
+    }
+
+    /// How far streams were read, with the names of their inputs, as the messages of versions say, newest
+    /// first; also those of forgotten versions, the last [`crate::manifest::KEPT_MESSAGES_MAX`] inputs.
+    pub fn stream_positions(&self) -> Vec<(String, StreamPosition)> {
+        let shown = self.core.shown();
+        let kept = shown.state.manifest().messages.iter().map(|kept| (kept.version, kept.message.clone()));
+        let stated = shown.versions().map(|version| (version.number, version.message));
+        let mut messages: Vec<(u64, String)> = kept.chain(stated).collect();
+        messages.sort_by_key(|one| std::cmp::Reverse(one.0));
+        let parse = |(_, message): (u64, String)| {
+            StreamPosition::parse(&message).map(|(source, position)| (source.to_owned(), position))
+        };
+        messages.into_iter().filter_map(parse).collect()
     }
 
     /// Tags a version, which keeps it whatever the retention. A tag that exists moves.
@@ -268,9 +281,10 @@ impl Core {
         gone: &BTreeSet<u64>,
         mut edits: Vec<Edit>,
     ) -> Result<()> {
-        edits.extend(gone.iter().map(|&number| Edit::RemoveVersion { number }));
         let (in_layers, in_log) = {
             let shown = self.shown();
+            let versions: Vec<VersionRecord> = shown.versions().collect();
+            edits.extend(shown.state.manifest().forgetting(&versions, |number| gone.contains(&number)));
             (shown.state.newest(), !shown.unfrozen.commits.is_empty())
         };
         // The commits of the log continue from the newest version in the layers, so they must be frozen

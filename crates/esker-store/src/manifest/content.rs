@@ -7,9 +7,9 @@ use std::sync::Arc;
 use esker_format::io::Disk;
 use esker_format::{
     DatabaseId, Duplicates, Edit, Error, EventTimes, FORMAT_VERSION, HeadsRecord, IdMapRecord, IdSecret,
-    KeptForms, LayerRecord, LogMark, MANIFEST_MAGIC, ManifestHead, ManifestHeader, Origin, PAGE_BYTES,
-    PropertyRecord, ReadingRecord, Result, Retention, StreamRecord, TagRecord, TilesRecord, VersionRecord,
-    WriteOptions,
+    KeptForms, KeptMessage, LayerRecord, LogMark, MANIFEST_MAGIC, ManifestHead, ManifestHeader, Origin,
+    PAGE_BYTES, PropertyRecord, ReadingRecord, Result, Retention, StreamRecord, TagRecord, TilesRecord,
+    VersionRecord, WriteOptions,
 };
 
 use super::forms::FormRecords;
@@ -50,6 +50,8 @@ pub struct Manifest {
     pub stream: Option<StreamRecord>,
     /// How an input was read, if it is remembered: later inputs are read the same way.
     pub reading: Option<ReadingRecord>,
+    /// Messages of forgotten versions that say how far streams were read, in order of version.
+    pub messages: Vec<KeptMessage>,
     /// What the event times of versions are; `None` if it was never set.
     pub(crate) event_times: Option<EventTimes>,
     /// The tiles of layers, in order of layer number.
@@ -262,6 +264,7 @@ impl Manifest {
             + usize::from(self.stream.is_some())
             + usize::from(self.reading.is_some())
             + usize::from(self.event_times.is_some())
+            + self.messages.len()
     }
 
     /// The fewest edits that produce this state.
@@ -290,6 +293,7 @@ impl Manifest {
         edits.extend(self.stream.clone().map(Edit::SetStream));
         edits.extend(self.reading.clone().map(Edit::SetReading));
         edits.extend(self.event_times.map(Edit::SetEventTimes));
+        edits.extend(self.messages.iter().cloned().map(Edit::KeepMessage));
         edits
     }
 }
@@ -310,6 +314,7 @@ struct ManifestBuilder {
     stream: Option<StreamRecord>,
     reading: Option<ReadingRecord>,
     event_times: Option<EventTimes>,
+    messages: BTreeMap<u64, String>,
     forms: FormRecords,
     log: Option<LogMark>,
 }
@@ -331,6 +336,7 @@ impl ManifestBuilder {
             stream: None,
             reading: None,
             event_times: None,
+            messages: BTreeMap::new(),
             forms: FormRecords::default(),
             log: None,
         }
@@ -352,6 +358,11 @@ impl ManifestBuilder {
             stream: manifest.stream.clone(),
             reading: manifest.reading.clone(),
             event_times: manifest.event_times,
+            messages: manifest
+                .messages
+                .iter()
+                .map(|KeptMessage { version, message }| (*version, message.clone()))
+                .collect(),
             forms: FormRecords::of(&manifest.tiles, &manifest.heads, manifest.kept),
             log: manifest.log,
         }
@@ -407,6 +418,14 @@ impl ManifestBuilder {
             | Edit::SetHeads(_)
             | Edit::RemoveHeads { .. }
             | Edit::KeepForms(_) => self.forms.apply(&edit, &self.layers),
+            Edit::KeepMessage(KeptMessage { version, message }) => {
+                let is_new = self.messages.insert(version, message).is_none();
+                check(is_new, format!("the message of version {version} is kept twice"))
+            }
+            Edit::DropMessage { version } => {
+                let was_there = self.messages.remove(&version).is_some();
+                check(was_there, format!("the message of version {version} is dropped but was not kept"))
+            }
             setting => {
                 self.set(setting);
                 Ok(())
@@ -433,7 +452,9 @@ impl ManifestBuilder {
     /// The manifest; `None` unless it has an id map, the secret of ids, a layer and a version.
     fn finish(self, head: ManifestHead) -> Option<Manifest> {
         let Self { database, created_ms, id_secret, versions, tags, retention, .. } = self;
-        let Self { duplicates, options, stream, reading, event_times, log, .. } = self;
+        let Self { duplicates, options, stream, reading, event_times, log, messages, .. } = self;
+        let messages =
+            messages.into_iter().map(|(version, message)| KeptMessage { version, message }).collect();
         let mut properties = self.properties;
         let ManifestHead { records, chain } = head;
         let mut layers: Vec<LayerRecord> = self.layers.into_values().collect();
@@ -458,6 +479,7 @@ impl ManifestBuilder {
             stream,
             reading,
             event_times,
+            messages,
             tiles,
             heads,
             kept,

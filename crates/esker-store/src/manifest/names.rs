@@ -10,6 +10,8 @@ use esker_graph::{Message, Operation, message};
 pub const MANIFEST_NAME: &str = "MANIFEST";
 /// The empty file that only a backup has to which nothing was written since it was made.
 pub(crate) const BACKUP_NAME: &str = "BACKUP";
+/// The directory of what other processes hand to the one that writes.
+pub(crate) const QUEUE_NAME: &str = "queue";
 /// The file that a cluster has (`esker-cluster`).
 const CLUSTER_NAME: &str = "CLUSTER";
 

@@ -9,7 +9,7 @@ use esker_layers::known_files::DirectoryKind;
 use esker_layers::tiles::TileFiles;
 
 use super::content::Manifest;
-use super::names::{BACKUP_NAME, MANIFEST_NAME, ids_directory, layer_directory};
+use super::names::{BACKUP_NAME, MANIFEST_NAME, QUEUE_NAME, ids_directory, layer_directory};
 use crate::holding::{LOCK_NAME, NEW_NAME};
 use crate::log::foreign_in_log;
 
@@ -37,7 +37,7 @@ const OWN_NAMES: [&str; 10] = [
     "layers",
     LIVE_DIRECTORY,
     "log",
-    "queue",
+    QUEUE_NAME,
 ];
 
 /// What lies in a database and is not Esker's: replacing the database would remove it. Unknown among the

@@ -12,9 +12,8 @@ use esker_format::{Error, Result};
 
 use super::request::Answer;
 use crate::commit::Committed;
+use crate::manifest::QUEUE_NAME;
 
-/// The directory in that of the database.
-pub(crate) const QUEUE: &str = "queue";
 const SERVED: &str = "served";
 /// How often, and at which interval, it is tried whether the lock of [`SERVED`] is free.
 const LOOKS: usize = 3;
@@ -99,7 +98,7 @@ pub(crate) struct QueueFiles {
 
 impl QueueFiles {
     pub(crate) fn of(disk: Arc<dyn Disk>, database: &Path) -> Self {
-        Self { disk, database: database.to_owned(), directory: database.join(QUEUE) }
+        Self { disk, database: database.to_owned(), directory: database.join(QUEUE_NAME) }
     }
 
     /// The directory of the database.
@@ -148,6 +147,11 @@ impl QueueFiles {
     fn is_shared(&self) -> Result<bool> {
         let served = self.disk.identify(&self.directory.join(SERVED))?;
         Ok(served.is_some_and(|file| file.links > 1))
+    }
+
+    /// Whether some process took requests once, and none does now.
+    pub(crate) fn is_deserted(&self) -> Result<bool> {
+        Ok(self.exists()? && !self.is_served()?)
     }
 
     /// Whether some process takes requests.
@@ -257,7 +261,7 @@ impl QueueFiles {
             self.disk.remove_file(&self.path(&request.id, RequestFile::Taken(version)))?;
         } else if let Some(version) = version.filter(|&version| version <= newest) {
             // What the holder counted is not known any more.
-            let committed = Committed { version, duplicates: 0, removed: None, not_found: None };
+            let committed = Committed { version, duplicates: None, removed: None, not_found: None };
             self.answer(&request, &Answer::Committed(committed))?;
         } else {
             let own = self.path(&request.id, RequestFile::Taken(version));

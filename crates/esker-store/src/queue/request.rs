@@ -15,14 +15,14 @@ const PROGRAM: &str = env!("CARGO_PKG_VERSION");
 
 /// The bytes of a request to commit a batch.
 pub(crate) fn put_request(batch: &Batch, options: &CommitOptions) -> Vec<u8> {
-    let mut out = Vec::new();
+    let mut out = begun(REQUEST);
     PROGRAM.to_owned().put(&mut out);
     options.message.put(&mut out);
     options.time_ms.put(&mut out);
     options.raises_time.put(&mut out);
     options.follows.put(&mut out);
     batch.put(&mut out);
-    sealed(REQUEST, &out)
+    sealed(out)
 }
 
 /// Reads a request into an empty batch of the database.
@@ -62,7 +62,7 @@ pub(crate) enum Answer {
 
 impl Answer {
     pub(crate) fn put(&self) -> Vec<u8> {
-        let mut out = Vec::new();
+        let mut out = begun(ANSWER);
         match self {
             Self::Committed(Committed { version, duplicates, removed, not_found }) => {
                 0_u8.put(&mut out);
@@ -74,7 +74,7 @@ impl Answer {
             Self::Refused(error) => put_error(1, error, &mut out),
             Self::Unknown(error) => put_error(2, error, &mut out),
         }
-        sealed(ANSWER, &out)
+        sealed(out)
     }
 
     /// # Errors
@@ -84,7 +84,7 @@ impl Answer {
         let answer = match u8::take(&mut input)? {
             0 => Self::Committed(Committed {
                 version: u64::take(&mut input)?,
-                duplicates: u64::take(&mut input)?,
+                duplicates: <Option<_> as FieldValue>::take(&mut input)?,
                 removed: <Option<_> as FieldValue>::take(&mut input)?,
                 not_found: <Option<_> as FieldValue>::take(&mut input)?,
             }),
@@ -97,9 +97,21 @@ impl Answer {
     }
 }
 
-/// Kinds of errors that a caller may tell apart; of others, the words are enough.
-const KINDS: [ErrorKind; 5] =
-    [ErrorKind::Invalid, ErrorKind::Usage, ErrorKind::OverBudget, ErrorKind::VertexNotFound, ErrorKind::Io];
+/// Kinds of errors that a commit meets; others would be taken for the first.
+const KINDS: [ErrorKind; 12] = [
+    ErrorKind::Invalid,
+    ErrorKind::Usage,
+    ErrorKind::OverBudget,
+    ErrorKind::VertexNotFound,
+    ErrorKind::VersionNotFound,
+    ErrorKind::Io,
+    ErrorKind::PermissionDenied,
+    ErrorKind::FileNotFound,
+    ErrorKind::Corrupt,
+    ErrorKind::Lost,
+    ErrorKind::Cancelled,
+    ErrorKind::Threads,
+];
 
 fn put_error(code: u8, error: &Error, out: &mut Vec<u8>) {
     code.put(out);
@@ -113,24 +125,32 @@ fn take_error(input: &mut FieldInput<'_>) -> Result<Error> {
     Ok(Error::reported(kind, String::take(input)?))
 }
 
-/// What a file of the queue holds: the mark, a checksum, and the content.
-fn sealed(mark: [u8; 8], content: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(12 + content.len());
-    out.extend_from_slice(&mark);
-    crc32c::crc32c(content).put(&mut out);
-    out.extend_from_slice(content);
+/// Bytes of the mark and the checksum, which come before the content of a file of the queue.
+const HEAD: usize = 12;
+
+/// A file of the queue that its content is appended to.
+fn begun(mark: [u8; 8]) -> Vec<u8> {
+    let mut out = mark.to_vec();
+    out.resize(HEAD, 0);
     out
+}
+
+/// The same, with the checksum of its content.
+fn sealed(mut file: Vec<u8>) -> Vec<u8> {
+    let checksum = crc32c::crc32c(&file[HEAD..]);
+    file[8..HEAD].copy_from_slice(&checksum.to_le_bytes());
+    file
 }
 
 fn opened<'b>(mark: [u8; 8], path: &'b Path, bytes: &'b [u8]) -> Result<FieldInput<'b>> {
     let wrong = |offset, reason: &str| Error::corrupt(path, offset, reason.to_owned());
     let (head, content) =
-        bytes.split_at_checked(12).ok_or_else(|| wrong(0, "the file is shorter than its head"))?;
+        bytes.split_at_checked(HEAD).ok_or_else(|| wrong(0, "the file is shorter than its head"))?;
     if head[..8] != mark {
         return Err(wrong(0, "the file does not begin with its mark"));
     }
     if crc32c::crc32c(content).to_le_bytes() != head[8..] {
         return Err(wrong(8, "the checksum of the file does not match"));
     }
-    Ok(FieldInput::new(path, content, 12))
+    Ok(FieldInput::new(path, content, HEAD as u64))
 }

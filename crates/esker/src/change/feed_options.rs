@@ -7,8 +7,8 @@ use esker_graph::{Cancel, Message, Setting, counted, message};
 use esker_import::options::BadLines;
 use esker_import::read::source::{Rejected, VertexColumn};
 use esker_import::rejects::RejectsFile;
-use esker_store::CommitOptions;
 use esker_store::format::Duplicates;
+use esker_store::{CommitOptions, Committed};
 
 /// Called with the fraction of the input read so far (0 to 1, if known) and the number of edges.
 pub type OnFeed = Arc<dyn Fn(Option<f64>, u64) + Send + Sync>;
@@ -78,6 +78,17 @@ impl FeedReport {
             if !self.vertex_columns.contains(&*column.name) {
                 self.vertex_columns.insert(column.name.to_string());
             }
+        }
+    }
+
+    /// Counts the duplicates of a commit.
+    pub(super) fn count_duplicates(&mut self, committed: &Committed) {
+        match committed.duplicates {
+            Some(duplicates) => self.duplicates += duplicates,
+            None => self.warnings.push(message![format!(
+                "how many edges of version {} were duplicates is not known: the process that committed them ended",
+                committed.version
+            )]),
         }
     }
 

@@ -13,7 +13,6 @@ mod columns;
 mod kind_files;
 mod copies;
 mod feed_policy;
-mod position;
 mod stream_options;
 mod clock;
 mod feed_options;

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 use esker_graph::{Run, Setting, message};
 use esker_import::read::operation::RowOperation;
 use esker_store::format::Duplicates;
+use esker_store::manifest::KEPT_MESSAGES_MAX;
+use esker_store::position::StreamPosition;
 use esker_store::{CommitOptions, Committed, Database, Error, Result};
 
 use super::clock::Clock;
@@ -21,7 +23,6 @@ use super::feed::feed_with;
 use super::feed_options::{FeedOptions, FeedReport};
 use super::feed_policy::{FedEdge, FedEdges, FeedPolicy, within};
 use super::fingerprint::{fingerprint, has_fingerprint};
-use super::position::{Position, positions};
 use super::present::has_edge;
 use super::rejects::Rejects;
 use super::stream_files::StreamReport;
@@ -85,7 +86,7 @@ struct StreamPolicy<'a> {
     expiry: Option<Expiry>,
     rejects: Option<Rejects>,
     /// How far the input was read, counting what is not committed yet.
-    position: Position,
+    position: StreamPosition,
     /// The position at which this run began.
     begun_at: u64,
     /// Edges to pass over until there.
@@ -300,25 +301,27 @@ fn of_store(error: FacadeError) -> Error {
 
 /// How far versions say that the input was read. The watermark is that of the newest version that has one,
 /// whatever its input.
-fn position_of(database: &Database, options: &StreamOptions) -> Result<Position> {
-    let versions = database.versions();
+fn position_of(database: &Database, options: &StreamOptions) -> Result<StreamPosition> {
+    let known = database.stream_positions();
     let source = options.source.as_deref().filter(|_| !options.from_start);
     // A file that was renamed is known all the same.
-    let by_file = || positions(&versions).find(|(_, position)| position.file == options.file);
+    let by_file = || known.iter().find(|(_, position)| position.file == options.file);
     let by_file = || options.file.and_then(|_| by_file());
-    let by_name = |source: &str| positions(&versions).find(|(name, _)| *name == source);
+    let by_name = |source: &str| known.iter().find(|(name, _)| *name == source);
     let by_name = |source| Some(source).filter(|_| !options.is_successor).and_then(by_name);
     let position = source.and_then(|source| by_file().or_else(|| by_name(source))).map(|known| known.1);
-    let has_all = versions.last().is_none_or(|newest| newest.number == versions.len() as u64);
+    let has_all = database.manifest().messages.len() < KEPT_MESSAGES_MAX;
     if let (Some(source), None, false) = (source.filter(|_| !options.is_successor), position, has_all) {
         return Err(Error::invalid(message![
-            format!("versions of {} were forgotten, and none that is left says ", database.path().display()),
-            format!("how far {source} was read: to read it from its start, pass "),
+            format!("{} was read from more inputs than it keeps in mind once ", database.path().display()),
+            format!(
+                "their versions are forgotten, and maybe from {source}: to read it from its start, pass "
+            ),
             Setting::FromStart.to(true),
         ]));
     }
-    let messages = versions.iter().rev().map(|version| version.message.as_str());
-    Ok(Position { watermark: newest_watermark(messages), file: options.file, ..position.unwrap_or_default() })
+    let watermark = known.iter().find_map(|(_, position)| position.watermark);
+    Ok(StreamPosition { watermark, file: options.file, ..position.unwrap_or_default() })
 }
 
 /// Refuses the message of a version if it has the form of those by which a stream finds its position, or
@@ -332,7 +335,7 @@ pub fn check_message(message: &str) -> Result<()> {
             "the message {message:?} would say which edges have expired, which only an expiry may say: choose other words"
         )));
     }
-    match Position::parse(message) {
+    match StreamPosition::parse(message) {
         None => Ok(()),
         Some(_) => Err(Error::invalid(format!(
             "the message {message:?} would say how far a stream was read, which only a stream may say: choose other words"
@@ -342,7 +345,7 @@ pub fn check_message(message: &str) -> Result<()> {
 
 /// The watermark in the first of some messages of versions that a stream made.
 pub fn newest_watermark<'m>(messages: impl IntoIterator<Item = &'m str>) -> Option<i64> {
-    messages.into_iter().find_map(|message| Position::parse(message)?.1.watermark)
+    messages.into_iter().find_map(|message| StreamPosition::parse(message)?.1.watermark)
 }
 
 impl FeedPolicy for StreamPolicy<'_> {

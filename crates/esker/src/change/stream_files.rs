@@ -16,7 +16,6 @@ use esker_store::{Database, Error, Result};
 use parking_lot::Mutex;
 
 use super::feed_options::FeedReport;
-use super::position::positions;
 use super::stream_options::StreamState;
 
 /// Time between two looks for new files.
@@ -124,8 +123,8 @@ impl StreamFiles {
         }
         let last = taken.iter().rev().find(|taken| taken.source == path).map(|taken| taken.file);
         let read = last.or_else(|| {
-            let versions = database.versions();
-            positions(&versions).find(|(name, _)| *name == source).and_then(|(_, position)| position.file)
+            let known = database.stream_positions().into_iter().find(|(name, _)| *name == source);
+            known.and_then(|(_, position)| position.file)
         });
         let mut is_successor = last.is_some();
         let read = read.filter(|&read| read != file);

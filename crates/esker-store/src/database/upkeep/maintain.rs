@@ -249,8 +249,13 @@ impl Core {
         let WrittenLayer { layer: record, below, above, mut edits, .. } = written;
         let manifest = maintenance.manifest.manifest();
         let next = |edits: &[Edit]| manifest.with(edits).map_err(Error::invalid);
-        let forgotten = not_retained(&next(&edits)?, []);
-        edits.extend(forgotten.into_iter().map(|number| Edit::RemoveVersion { number }));
+        let after = next(&edits)?;
+        let forgotten = not_retained(&after, []);
+        if !forgotten.is_empty() {
+            edits.extend(
+                after.forgetting(after.versions.iter(), |number| forgotten.binary_search(&number).is_ok()),
+            );
+        }
         edits.extend(self.mark_of_log(manifest));
         let next = next(&edits)?;
         let directory = layer_directory(&self.path, record.number);

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use esker_format::{Edit, Error, Result};
+use esker_format::{Edit, Error, Result, VersionRecord};
 
 use crate::commit::{Commit, LayerLocation, assemble};
 use crate::conversion::FormReport;
@@ -30,6 +30,26 @@ struct UndoneEnd {
 fn last_commit(state: &State, commits: &[Arc<Commit>]) -> u32 {
     let frozen = || state.manifest().log_start().previous.unwrap_or(0);
     commits.last().map_or_else(frozen, |commit| commit.checksum)
+}
+
+/// The edits that forget versions of the layers and the log above them, the newest among them. What those
+/// after the last that stays say of streams is undone with them.
+fn edits_of_forgetting(state: &State, commits: &[Arc<Commit>], gone: &BTreeSet<u64>) -> Result<Vec<Edit>> {
+    let manifest = state.manifest();
+    let in_log = commits.iter().map(|commit| commit.record());
+    let versions: Vec<VersionRecord> = manifest.versions.iter().cloned().chain(in_log).collect();
+    let stay = versions.iter().filter(|version| !gone.contains(&version.number));
+    let last = stay.map(|version| version.number).max().unwrap_or(0);
+    let mut edits: Vec<Edit> = manifest.dropping_messages_after(last).collect();
+    let rest = manifest.with(&edits).map_err(Error::invalid)?;
+    let (earlier, undone) = versions.split_at(versions.partition_point(|version| version.number <= last));
+    edits.extend(rest.forgetting(earlier, |number| gone.contains(&number)));
+    edits.extend(undone.iter().map(|version| Edit::RemoveVersion { number: version.number }));
+    // Versions of the log are not in the manifest.
+    edits.retain(
+        |edit| !matches!(edit, Edit::RemoveVersion { number } if manifest.version(*number).is_none()),
+    );
+    Ok(edits)
 }
 
 impl Core {
@@ -57,8 +77,7 @@ impl Core {
         };
         let is_gone = |edit: &Edit| matches!(edit, Edit::AddVersion(record) if gone.contains(&record.number));
         written.edits.retain(|edit| !is_gone(edit));
-        let in_layers = gone.iter().filter(|&&number| state.manifest().version(number).is_some());
-        written.edits.extend(in_layers.map(|&number| Edit::RemoveVersion { number }));
+        written.edits.extend(edits_of_forgetting(&state, &commits, gone)?);
         let next = self.prepare(maintenance, &state, written)?;
         let newest = next.state.version(next.state.newest())?;
         let last_committed_ms = writer.last_committed_ms;

@@ -5,6 +5,7 @@ mod kill;
 mod stress;
 mod many;
 mod options;
+mod positions;
 mod points;
 mod kinds;
 mod rules;

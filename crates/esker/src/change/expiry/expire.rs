@@ -6,11 +6,11 @@
 
 use esker_graph::{Direction, Graph, Run, VertexId, vertex};
 use esker_store::format::{ElementType, LogicalType};
+use esker_store::position::StreamPosition;
 use esker_store::property::PropertyValue;
 use esker_store::windows::{Copies, TimeWindow};
 use esker_store::{Batch, CommitOptions, Database, EdgeMatch, Version};
 
-use crate::change::position::Position;
 use crate::error::Result;
 use crate::window::{Declared, EpochUnit, Span, Times, expect_no_weight};
 
@@ -216,7 +216,7 @@ impl OldEdges<'_> {
             let edges = esker_graph::counted(edges, "edge", "edges");
             options.message = format!("expire {edges} until {}", self.times.unit.format(self.until));
             // Earlier versions may be forgotten, and the stream goes on all the same.
-            if let Some((source, position)) = Position::parse(&self.newest.record().message) {
+            if let Some((source, position)) = StreamPosition::parse(&self.newest.record().message) {
                 options.message += &format!("; {}", position.message(Some(source)));
             }
         }

@@ -2,8 +2,8 @@
 //! that has its edges still.
 
 use esker_store::format::VersionRecord;
+use esker_store::position::StreamPosition;
 
-use crate::change::position::Position;
 use crate::window::{EpochUnit, TimePoint};
 
 /// The version on which a window that has ended is computed.
@@ -41,8 +41,9 @@ impl Expiries {
                 expiries.push(Removal { version: version.number, until, before });
             }
             // A version that no stream made says nothing about what is still to come.
-            watermark =
-                Position::parse(&version.message).and_then(|(_, position)| position.watermark).or(watermark);
+            watermark = StreamPosition::parse(&version.message)
+                .and_then(|(_, position)| position.watermark)
+                .or(watermark);
             before = Some((version.number, watermark.unwrap_or_else(|| unit.of_ms(version.time_ms))));
         }
         Self(expiries)

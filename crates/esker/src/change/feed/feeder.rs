@@ -159,7 +159,7 @@ impl Feeder<'_> {
         let pending = std::mem::take(&mut self.pending);
         self.policy.committed(&committed, pending.edges);
         self.report.versions.push(committed.version);
-        self.report.duplicates += committed.duplicates;
+        self.report.count_duplicates(&committed);
         self.report.edges += pending.edges;
         self.report.vertices += pending.vertices;
         Ok(())

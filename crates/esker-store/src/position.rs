@@ -1,26 +1,25 @@
 //! How far a stream was read, as the messages of versions say it.
 
-use esker_store::format::VersionRecord;
-use esker_store::format::io::InputId;
+use esker_format::io::InputId;
 
 /// How far a stream was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Position {
+pub struct StreamPosition {
     /// Number of edges read, also of those that were rejected.
-    pub(super) edges: u64,
+    pub edges: u64,
     /// Number of late edges among them.
-    pub(super) late: u64,
+    pub late: u64,
     /// The watermark, in the unit of the times.
-    pub(super) watermark: Option<i64>,
+    pub watermark: Option<i64>,
     /// The fingerprint of the last edge read, by which a replaced file is known.
-    pub(super) mark: Option<u64>,
+    pub mark: Option<u64>,
     /// The file, by which it is known after it was renamed.
-    pub(super) file: Option<InputId>,
+    pub file: Option<InputId>,
 }
 
-impl Position {
+impl StreamPosition {
     /// The message of a version: `stream FILE: 50000 edges, 14 late, until 1700000000, mark 1f3c`.
-    pub(super) fn message(&self, source: Option<&str>) -> String {
+    pub fn message(&self, source: Option<&str>) -> String {
         let until = self.watermark.map_or_else(String::new, |mark| format!(", until {mark}"));
         let mark = self.mark.map_or_else(String::new, |mark| format!(", mark {mark:x}"));
         let file = self.file.map_or_else(String::new, |InputId { device, number, birth_ns }| {
@@ -38,7 +37,7 @@ impl Position {
     /// The source and the position in the message of a version; `None` if it is none of a stream. Where the
     /// stream removed old edges, that comes first: `expire 12 edges until 2026-06-05T00:00:00.000Z; stream
     /// FILE: ...`.
-    pub(super) fn parse(message: &str) -> Option<(&str, Self)> {
+    pub fn parse(message: &str) -> Option<(&str, Self)> {
         let message = match message.strip_prefix("expire ") {
             Some(rest) => rest.split_once("; ")?.1,
             None => message,
@@ -71,11 +70,6 @@ impl Position {
     }
 }
 
-/// The sources and positions in the messages of versions, newest first.
-pub(super) fn positions(versions: &[VersionRecord]) -> impl Iterator<Item = (&str, Position)> {
-    versions.iter().rev().filter_map(|version| Position::parse(&version.message))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,19 +80,19 @@ mod tests {
         {
             let file = |birth_ns| Some(InputId { device: 0x803, number: 77, birth_ns });
             for (edges, file) in [(1, None), (50_000, file(None)), (2, file(Some(1 << 60)))] {
-                let position = Position { edges, late: 14, watermark, mark, file };
+                let position = StreamPosition { edges, late: 14, watermark, mark, file };
                 for source in ["/data/a: b.csv", "/data/a, 1 late.csv"] {
                     let message = position.message(Some(source));
-                    assert_eq!(Position::parse(&message), Some((source, position)), "{message}");
+                    assert_eq!(StreamPosition::parse(&message), Some((source, position)), "{message}");
                     let expiry = format!("expire 12 edges until 2026-06-05; {message}");
-                    assert_eq!(Position::parse(&expiry), Some((source, position)), "{expiry}");
+                    assert_eq!(StreamPosition::parse(&expiry), Some((source, position)), "{expiry}");
                 }
             }
         }
         for other in
             ["", "stream", "add a.csv", "stream a: x edges, 1 late", "stream a: 1 edges, 1 late and more"]
         {
-            assert_eq!(Position::parse(other), None, "{other}");
+            assert_eq!(StreamPosition::parse(other), None, "{other}");
         }
     }
 }
