@@ -14,7 +14,7 @@ use esker_graph::{Budget, Cancel, Run, Stop};
 use crate::commit::{Batch, CommitOptions, Committed};
 use crate::database::{Database, DatabaseOptions};
 use crate::manifest::{Manifest, lock_writer};
-use crate::queue::{Answer, QueueFiles, SentRequest, put_request, take_request};
+use crate::queue::{Answer, QueueFiles, RequestFate, SentRequest, put_request, take_request};
 use crate::store::Store;
 use crate::version::Version;
 
@@ -244,10 +244,19 @@ impl QueuedDatabase {
             opened => opened?,
         };
         // Opening it has settled what the process before had begun.
-        if sent.answer()?.is_some() {
-            return Ok(None);
+        match sent.fate(database.newest_given())? {
+            RequestFate::Answered => return Ok(None),
+            RequestFate::Committed(version) => {
+                return Ok(Some(Ok(Committed { version, duplicates: None, removed: None, not_found: None })));
+            }
+            RequestFate::Untouched => {}
+            RequestFate::Lost => {
+                let reason = "somebody has removed files from the queue of the database: it is not known whether \
+                              the process that had it open has committed the changes";
+                let error = Error::invalid(reason.to_owned());
+                return Ok(Some(Err(HandingFailure { error, is_unknown: true })));
+            }
         }
-        sent.withdraw();
         let mut batch = database.batch();
         let committed = take_request(store.path(), request, &mut batch)
             .map_err(|error| HandingFailure { error, is_unknown: false })

@@ -120,6 +120,10 @@ impl CommitsState {
     }
 
     fn failure(&self, failure: Failure) -> Failure {
+        if self.is_unknown && matches!(failure, Failure::Interrupted) {
+            let reason = "interrupted; `esker log` shows whether the last changes were committed or not";
+            return Failure::Failed(reason.to_owned());
+        }
         if self.is_unknown && matches!(failure, Failure::Failed(_) | Failure::Library(_)) {
             return failure.between("", "; `esker log` shows whether the last changes were committed or not");
         }
@@ -192,5 +196,7 @@ mod tests {
         state.is_unknown = true;
         let (code, text) = failure(&state);
         assert!(code == 1 && text.contains("`esker log` shows whether"), "{text}");
+        let interrupted = state.failure(Failure::Interrupted);
+        assert_eq!(interrupted.exit_code(), 1, "it may have been committed");
     }
 }

@@ -314,6 +314,7 @@ impl StreamCommand {
         });
         loop {
             match receiver.recv_timeout(LOOK_EVERY) {
+                Ok(Err(_)) if stop.is_cancelled() => return Ok(None),
                 Ok(opened) => return Ok(Some(*opened?)),
                 Err(RecvTimeoutError::Timeout) if !stop.is_cancelled() => {}
                 Err(_) => return Ok(None),

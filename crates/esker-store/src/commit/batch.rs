@@ -81,6 +81,8 @@ pub struct Batch {
     pub(crate) counts_not_found: bool,
     /// The vertex properties that the batch defines: name and type.
     pub(crate) defined: Vec<(String, PropertyType)>,
+    /// Those among them that may exist with another type.
+    pub(crate) suggested: HashSet<String>,
     /// Memory of the texts that the batch sets as properties of vertices.
     value_bytes: usize,
     /// Whether to remove what has an unknown vertex is an error.
@@ -111,6 +113,7 @@ impl Batch {
             counts_removed: false,
             counts_not_found: false,
             defined: Vec::new(),
+            suggested: HashSet::new(),
             value_bytes: 0,
             refuses_unknown: false,
             memory: BatchMemory::default(),
@@ -152,6 +155,7 @@ impl Batch {
         let properties = std::mem::take(&mut self.edge_properties);
         let mut empty = Self::new(properties, self.ids.is_text(), self.duplicates);
         (empty.names, empty.defined) = (std::mem::take(&mut self.names), std::mem::take(&mut self.defined));
+        empty.suggested = std::mem::take(&mut self.suggested);
         empty.counts_removed = self.counts_removed;
         empty.counts_not_found = self.counts_not_found;
         *self = empty;
@@ -425,7 +429,7 @@ impl Batch {
         self.defined.push((name.to_owned(), property_type.into()));
     }
 
-    fn push(&mut self, id: ExternalId<'_>, op: BatchOp) -> Result<()> {
+    pub(super) fn push(&mut self, id: ExternalId<'_>, op: BatchOp) -> Result<()> {
         let id = self.expect_kind(id)?;
         self.make_room(&[id])?;
         self.ids.push(id);

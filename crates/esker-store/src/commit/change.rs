@@ -15,6 +15,8 @@ pub(crate) enum BatchOp {
     RemoveEdges(u32),
     /// One id.
     AddVertex,
+    /// One id. Fails the commit unless the vertex exists.
+    ExpectVertex,
     /// One id.
     RemoveVertex,
     /// One id. Sets the property with this index among the names of the batch to the value with this index,
@@ -39,7 +41,7 @@ impl BatchOp {
     pub(crate) fn num_ids(self) -> usize {
         match self {
             Self::Edge(_) | Self::RemoveEdges(_) => 2,
-            Self::AddVertex | Self::RemoveVertex | Self::SetVertex(..) => 1,
+            Self::AddVertex | Self::ExpectVertex | Self::RemoveVertex | Self::SetVertex(..) => 1,
         }
     }
 }

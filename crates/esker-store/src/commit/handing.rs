@@ -26,6 +26,7 @@ const VERTEX: u8 = 4;
 const NO_VERTEX: u8 = 5;
 const VALUE: u8 = 6;
 const NO_VALUE: u8 = 7;
+const EXPECTED_VERTEX: u8 = 8;
 
 /// Codes of values.
 const MISSING: u8 = 0;
@@ -50,6 +51,8 @@ impl Batch {
         let defined: Vec<_> =
             defined.map(|(name, kind)| PropertyRecord::of_vertices(name, kind.clone())).collect();
         defined.put(out);
+        let suggested = |(name, _): &(String, PropertyType)| self.suggested.contains(name);
+        self.defined.iter().map(suggested).collect::<Vec<bool>>().put(out);
         self.names.put(out);
         (self.ops.len() as u64).put(out);
         let mut next = 0;
@@ -67,6 +70,7 @@ impl Batch {
             BatchOp::Edge(_) => EDGE,
             BatchOp::RemoveEdges(_) => NO_EDGES,
             BatchOp::AddVertex => VERTEX,
+            BatchOp::ExpectVertex => EXPECTED_VERTEX,
             BatchOp::RemoveVertex => NO_VERTEX,
             BatchOp::SetVertex(_, REMOVAL) => NO_VALUE,
             BatchOp::SetVertex(..) => VALUE,
@@ -95,7 +99,7 @@ impl Batch {
                     put_value(value.given(), out);
                 }
             }
-            BatchOp::Edge(_) | BatchOp::AddVertex | BatchOp::RemoveVertex => {}
+            BatchOp::Edge(_) | BatchOp::AddVertex | BatchOp::ExpectVertex | BatchOp::RemoveVertex => {}
         }
     }
 
@@ -138,8 +142,14 @@ impl Batch {
         self.refuses_unknown = bool::take(input)?;
         self.counts_removed = bool::take(input)?;
         self.counts_not_found = bool::take(input)?;
-        for PropertyRecord { name, element, logical, .. } in Vec::take(input)? {
-            self.define_vertex_property(&name, PropertyType { element, logical });
+        let (defined, suggested) = (Vec::<PropertyRecord>::take(input)?, Vec::<bool>::take(input)?);
+        for (PropertyRecord { name, element, logical, .. }, is_suggested) in
+            defined.into_iter().zip(suggested)
+        {
+            match is_suggested {
+                true => self.suggest_vertex_property(&name, PropertyType { element, logical }),
+                false => self.define_vertex_property(&name, PropertyType { element, logical }),
+            }
         }
         let names = Vec::<String>::take(input)?;
         for _ in 0..u64::take(input)? {
@@ -171,6 +181,7 @@ impl Batch {
                 self.remove_edges(first, second, &EdgeMatch { values: &values, at_most })
             }
             VERTEX => self.add_vertex(first),
+            EXPECTED_VERTEX => self.expect_vertex(first),
             NO_VERTEX => self.remove_vertex(first),
             VALUE | NO_VALUE => {
                 let name = names.get(u32::take(input)? as usize);

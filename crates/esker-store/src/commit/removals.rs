@@ -1,4 +1,4 @@
-//! The edges that a batch removes.
+//! The edges that a batch removes, and the vertices that it expects.
 
 use esker_format::memory::reserve;
 use esker_format::{Error, Result};
@@ -10,6 +10,15 @@ use super::matching::{BatchMatch, EdgeMatch};
 use crate::freeze::REMOVAL;
 
 impl Batch {
+    /// Lets the commit fail unless a vertex exists after the earlier changes of the batch: another process or
+    /// thread may have removed it since it was looked up.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if memory runs out, or the id is not of the database's kind.
+    pub fn expect_vertex<'i>(&mut self, id: impl Into<ExternalId<'i>>) -> Result<()> {
+        self.push(id.into(), BatchOp::ExpectVertex)
+    }
+
     /// Removes an edge; in a multigraph, all edges between the two vertices. Does nothing if there is no such
     /// edge.
     ///

@@ -1,12 +1,19 @@
 //! The wider types that the values of a batch need.
 
-use esker_format::{ElementType, PropertyRecord};
+use esker_format::{ElementType, PropertyRecord, PropertyType};
 
 use super::batch::Batch;
 use super::change::{BatchOp, BatchValue};
 use super::exact::{exact_bits, wider_for};
 
 impl Batch {
+    /// Defines a vertex property with values of a type, unless it exists: then values are converted to its
+    /// type as they are where no property is defined, or the commit is refused.
+    pub fn suggest_vertex_property(&mut self, name: &str, property_type: impl Into<PropertyType>) {
+        self.suggested.insert(name.to_owned());
+        self.define_vertex_property(name, property_type);
+    }
+
     /// The types that vertex properties need to hold the values of the batch, where theirs do not. `known`
     /// are those of the database.
     pub(crate) fn wider_vertex_types(&self, known: &[PropertyRecord]) -> Vec<(String, ElementType)> {

@@ -85,11 +85,17 @@ impl Database {
             }
         }
         let Some(_served) = served else { return Ok(None) };
-        queue.settle(self.core.writer.lock().next_version - 1);
+        let newest = self.newest_given();
+        let mut is_settled = queue.settle(newest);
         let (mut commits, mut idle, mut unanswered) = (0, LOOK_EVERY, Vec::new());
         while !stop.is_cancelled() {
             // A disk that is full for a moment keeps nobody from the answer.
             unanswered.retain(|(request, answer)| queue.answer(request, answer).is_err());
+            if !is_settled {
+                let is_own =
+                    |id: &_| unanswered.iter().any(|(request, _): &(TakenRequest, _)| request.id == *id);
+                is_settled = queue.settle_but(newest, is_own);
+            }
             let taken = match queue.take() {
                 Err(error @ Error::Io { .. }) if !queue.exists().unwrap_or(false) => return Err(error),
                 Err(Error::Io { .. }) => Vec::new(),
@@ -108,6 +114,11 @@ impl Database {
             }
         }
         Ok(Some(commits))
+    }
+
+    /// The newest version that was ever committed.
+    pub(crate) fn newest_given(&self) -> u64 {
+        self.core.writer.lock().next_version - 1
     }
 
     /// Whether no failure of an earlier commit keeps this handle from committing.

@@ -228,6 +228,10 @@ impl QueueFiles {
     /// Answers a request.
     pub(crate) fn answer(&self, request: &TakenRequest, answer: &Answer) -> Result<()> {
         let new = self.path(&request.id, RequestFile::New);
+        if self.disk.look(&new)?.is_some() {
+            // Of an attempt that failed, or whose process died.
+            self.disk.remove_file(&new)?;
+        }
         let file = self.disk.create(&new)?;
         file.write_at(&answer.put(), 0)?;
         self.disk.replace(&new, &self.path(&request.id, RequestFile::Answer))?;
@@ -237,16 +241,26 @@ impl QueueFiles {
     /// Brings the queue in order when a process has just opened the database to write, before it does
     /// anything else: says of requests that a holder took who then died what became of them, and removes
     /// those that nobody waits for. `newest` is the newest version. What cannot be read or changed there
-    /// stays as it is: it keeps nobody from opening the database.
-    pub(crate) fn settle(&self, newest: u64) {
-        let requests = if self.exists().unwrap_or(false) { self.requests() } else { return };
+    /// stays as it is: it keeps nobody from opening the database. Returns whether nothing stays.
+    pub(crate) fn settle(&self, newest: u64) -> bool {
+        self.settle_but(newest, |_| false)
+    }
+
+    /// The same, but for requests that this process has taken.
+    pub(crate) fn settle_but(&self, newest: u64, is_own: impl Fn(&RequestId) -> bool) -> bool {
+        let requests = if self.exists().unwrap_or(false) { self.requests() } else { return true };
+        let mut is_settled = true;
         for (id, files) in requests.unwrap_or_default() {
-            if self.is_awaited(&id).unwrap_or(false) {
-                let _ = self.settle_one(id, &files, newest);
-            } else {
-                self.remove(&id, &files);
+            if is_own(&id) {
+                continue;
+            }
+            match self.is_awaited(&id) {
+                Ok(true) => is_settled &= self.settle_one(id, &files, newest).is_ok(),
+                Ok(false) => self.remove(&id, &files),
+                Err(_) => is_settled = false,
             }
         }
+        is_settled
     }
 
     fn settle_one(&self, id: RequestId, files: &[RequestFile], newest: u64) -> Result<()> {
@@ -294,6 +308,19 @@ impl QueueFiles {
     }
 }
 
+/// What became of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RequestFate {
+    /// It has an answer.
+    Answered,
+    /// It became a version.
+    Committed(u64),
+    /// It became none, and now nobody else can take it.
+    Untouched,
+    /// Somebody has removed its file.
+    Lost,
+}
+
 /// A request whose answer somebody waits for. Dropping it withdraws it, if it has not been taken.
 #[derive(Debug)]
 pub(crate) struct SentRequest {
@@ -322,6 +349,29 @@ impl SentRequest {
     pub(crate) fn give_up(&self) -> bool {
         let files = [RequestFile::Request, RequestFile::Taken(None)];
         files.iter().any(|&file| self.queue.disk.remove_file(&self.queue.path(&self.id, file)).is_ok())
+    }
+
+    /// What became of the request, seen by a process that has the database open to write and has settled the
+    /// queue: `newest` was the newest version then.
+    pub(crate) fn fate(&self, newest: u64) -> Result<RequestFate> {
+        if self.answer()?.is_some() {
+            return Ok(RequestFate::Answered);
+        }
+        // An answer could not be written, as on a full disk.
+        let files = self.queue.requests()?.remove(&self.id).unwrap_or_default();
+        let taken = files.iter().find_map(|file| match file {
+            RequestFile::Taken(version) => Some(*version),
+            _ => None,
+        });
+        match taken {
+            Some(Some(version)) if version <= newest => Ok(RequestFate::Committed(version)),
+            Some(version) => {
+                self.queue.disk.remove_file(&self.queue.path(&self.id, RequestFile::Taken(version)))?;
+                Ok(RequestFate::Untouched)
+            }
+            None if self.withdraw() => Ok(RequestFate::Untouched),
+            None => Ok(RequestFate::Lost),
+        }
     }
 
     /// Takes the request back; `false` if a holder has taken it.

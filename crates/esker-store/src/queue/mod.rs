@@ -29,5 +29,5 @@
 mod request;
 mod files;
 
-pub(crate) use files::{QueueFiles, SentRequest, TakenRequest};
+pub(crate) use files::{QueueFiles, RequestFate, SentRequest, TakenRequest};
 pub(crate) use request::{Answer, put_request, take_request};

@@ -9,7 +9,7 @@ use esker_graph::random::Random;
 use esker_graph::{Cancel, VertexId};
 use esker_import::Input;
 use esker_import::read::format::{PickProperties, ReadOptions};
-use esker_store::format::{Duplicates, ElementType, PropertyRecord};
+use esker_store::format::{Duplicates, ElementType, ErrorKind, PropertyRecord};
 use esker_store::property::PropertyValue;
 use esker_store::{Batch, CommitOptions, Database, DatabaseOptions, Error, QueuedDatabase};
 
@@ -261,10 +261,97 @@ fn a_holder_that_has_stopped_taking_requests_is_not_waited_for_forever() {
     assert_eq!((commits, database.versions().len()), (0, 1), "the changes were taken back");
 }
 
+/// The request that waits in the queue of a database, once there is one.
+fn request_in(path: &Path) -> PathBuf {
+    loop {
+        let names = std::fs::read_dir(path.join("queue")).unwrap().map(|one| one.unwrap().path());
+        match names.into_iter().find(|name| name.extension().is_some_and(|end| end == "request")) {
+            Some(request) => return request,
+            None => std::thread::sleep(Duration::from_millis(1)),
+        }
+    }
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_comes_as_soon_as_it_can() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = import(directory.path(), b"source,target\na,b\n");
+    let database = open(&path);
+    let (other, _) = serving(&database, || queued(&path, &Cancel::default()));
+    let mut batch = other.batch().unwrap();
+    batch.add_edge("b", "c", &[]).unwrap();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| other.commit_with(batch, &CommitOptions::default()));
+        let blocked = request_in(&path).with_extension("new");
+        std::fs::create_dir(&blocked).unwrap();
+        serving(&database, || {
+            while database.versions().len() < 2 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            std::thread::sleep(Duration::from_millis(100));
+            assert!(!waiting.is_finished());
+            std::fs::remove_dir(&blocked).unwrap();
+            assert_eq!(waiting.join().unwrap().unwrap().version, 2);
+        });
+    });
+    assert_eq!(database.versions().len(), 2);
+}
+
+#[test]
+fn a_batch_is_refused_if_a_vertex_is_gone_and_takes_the_types_that_properties_have_by_then() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = import(directory.path(), b"source,target\na,b\n");
+    let database = open(&path);
+    serving(&database, || {
+        let other = queued(&path, &Cancel::default());
+        let set = |id: &str, value: PropertyValue<'static>, kind: ElementType| {
+            let mut batch = other.batch().unwrap();
+            batch.suggest_vertex_property("q", kind);
+            batch.expect_vertex(id).unwrap();
+            batch.set_vertex(id, "q", Some(value)).unwrap();
+            batch
+        };
+        let (first, second) = (
+            set("a", PropertyValue::F64(2.5), ElementType::F64),
+            set("b", PropertyValue::I64(2), ElementType::I64),
+        );
+        let late = set("b", PropertyValue::I64(3), ElementType::I64);
+        other.commit_with(first, &CommitOptions::default()).unwrap();
+        other.commit_with(second, &CommitOptions::default()).unwrap();
+        let mut removal = other.batch().unwrap();
+        removal.remove_vertex("b").unwrap();
+        other.commit_with(removal, &CommitOptions::default()).unwrap();
+        let error = other.commit_with(late, &CommitOptions::default()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::VertexNotFound, "{error}");
+        assert!(error.to_string().contains("no vertex has the id \"b\" any more"), "{error}");
+        // Of changes in one batch the later sees the earlier.
+        let mut both = other.batch().unwrap();
+        both.add_vertex("b").unwrap();
+        both.expect_vertex("b").unwrap();
+        other.commit_with(both, &CommitOptions::default()).unwrap();
+        let mut both = other.batch().unwrap();
+        both.remove_vertex("b").unwrap();
+        both.expect_vertex("b").unwrap();
+        other.commit_with(both, &CommitOptions::default()).unwrap_err();
+    });
+    let value = |version: u64, id: &str| {
+        let version = database.at(version).unwrap();
+        let vertex = version.ids().find(id).unwrap();
+        let property = version.vertex_property("q").unwrap();
+        let value = property.get(vertex).unwrap();
+        value.map(|value| value.to_string())
+    };
+    assert_eq!(value(3, "a").as_deref(), Some("2.5"));
+    assert_eq!(value(3, "b").as_deref(), Some("2"));
+    assert_eq!(value(5, "b"), None);
+    assert_eq!(database.versions().len(), 5);
+}
+
 /// A holder dies after each of its steps; the next one, or the client itself, ends what it began.
 #[test]
 fn a_holder_that_dies_at_any_step_leaves_one_commit() {
-    for step in ["request", "taken", "2.taken before", "2.taken after"] {
+    let steps = ["request", "taken", "2.taken before", "2.taken after", "2.taken after half an answer"];
+    for step in steps.into_iter().chain(["2.taken after an answer that cannot be written"]) {
         let directory = tempfile::tempdir().unwrap();
         let path = import(directory.path(), b"source,target\na,b\n");
         let database = open(&path);
@@ -273,18 +360,17 @@ fn a_holder_that_dies_at_any_step_leaves_one_commit() {
         batch.add_edge("b", "c", &[]).unwrap();
         let version = std::thread::scope(|scope| {
             let waiting = scope.spawn(|| other.commit_with(batch, &CommitOptions::default()));
-            let queue = path.join("queue");
-            let request = loop {
-                let names = std::fs::read_dir(&queue).unwrap().map(|one| one.unwrap().path());
-                match names.into_iter().find(|name| name.extension().is_some_and(|end| end == "request")) {
-                    Some(request) => break request,
-                    None => std::thread::sleep(Duration::from_millis(1)),
-                }
-            };
+            let request = request_in(&path);
             if let Some(taken) = step.split(' ').next().filter(|step| *step != "request") {
                 std::fs::rename(&request, request.with_extension(taken)).unwrap();
             }
-            if step == "2.taken after" {
+            if step.ends_with("half an answer") {
+                std::fs::write(request.with_extension("new"), b"ESK").unwrap();
+            }
+            if step.ends_with("cannot be written") {
+                std::fs::create_dir(request.with_extension("new")).unwrap();
+            }
+            if step.starts_with("2.taken after") {
                 let mut batch = database.batch();
                 batch.add_edge("b", "c", &[]).unwrap();
                 database.commit(batch, "").unwrap();

@@ -46,7 +46,7 @@ impl<'a> Definitions<'a> {
         if let Some(known) = self.find(name) {
             return known.clone();
         }
-        batch.define_vertex_property(name, property_type.clone());
+        batch.suggest_vertex_property(name, property_type.clone());
         let record = PropertyRecord::of_vertices(name, property_type);
         self.new.insert(name.to_owned(), record.clone());
         record

@@ -268,7 +268,7 @@ impl CommitBuilder<'_> {
     /// Takes the changes of a batch; `known` is what [`Writer::known_vertices`] found.
     fn take(&mut self, batch: &Batch, known: &[VertexId], earlier: &Earlier<'_>) -> Result<()> {
         for (name, element) in &batch.defined {
-            self.define(name, element.clone())?;
+            self.define(name, element.clone(), batch.suggested.contains(name))?;
         }
         let names: Vec<PropertyRecord> =
             batch.names.iter().map(|name| self.property(name)).collect::<Result<_>>()?;
@@ -316,6 +316,7 @@ impl CommitBuilder<'_> {
                 BatchOp::AddVertex => {
                     self.vertex(id())?;
                 }
+                BatchOp::ExpectVertex => self.expect_vertex(id())?,
                 BatchOp::RemoveVertex => {
                     if let Some(v) = self.find_removed(batch, id())? {
                         self.remove_vertex(v, earlier.neighbours)?;
@@ -362,11 +363,11 @@ impl CommitBuilder<'_> {
         rule.apply(commit)
     }
 
-    fn define(&mut self, name: &str, property_type: PropertyType) -> Result<()> {
+    fn define(&mut self, name: &str, property_type: PropertyType, is_suggested: bool) -> Result<()> {
         if let Some(known) = self.writer.vertex_properties.iter().find(|property| property.name == name) {
             let is_same = known.logical == property_type.logical
                 && (known.is_text() || known.element == property_type.element);
-            return if is_same {
+            return if is_same || is_suggested {
                 Ok(())
             } else {
                 let what = known.type_name();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use esker_format::memory::push;
-use esker_format::{Result, VertexChange, VertexValue};
+use esker_format::{Error, Result, Sought, VertexChange, VertexValue};
 use esker_graph::VertexId;
 use esker_layers::property::REMOVED_NUMBER;
 
@@ -25,6 +25,17 @@ impl CommitBuilder<'_> {
             self.clear(v)?;
         }
         Ok(v)
+    }
+
+    /// An error unless there is a vertex with an id after the changes so far.
+    pub(crate) fn expect_vertex(&self, id: BatchId<'_>) -> Result<()> {
+        if self.find(id)?.is_some_and(|v| !self.writer.removed.contains(&v)) {
+            return Ok(());
+        }
+        let id = id.id.to_string();
+        let reason =
+            format!("no vertex has the id {id:?} any more: it was removed since the change was made");
+        Err(Error::not_found(Sought::Vertex, reason))
     }
 
     fn set_removed(&mut self, v: VertexId, removed: bool) {

@@ -149,6 +149,10 @@ impl<'a> Setter<'a> {
         if value.is_none() && !self.clears_empty {
             return Ok(());
         }
+        if let (false, Destination::Queued(_)) = (self.add_missing, self.database) {
+            // The process that commits it may have removed the vertex meanwhile.
+            self.batch.expect_vertex(vertex)?;
+        }
         *(if value.is_some() { &mut self.report.set } else { &mut self.report.unset }) += 1;
         self.batch.set_vertex(vertex, name, value)
     }
