@@ -1,22 +1,20 @@
 //! Sums of floats that do not depend on the order of the values, and so not on the number of threads.
 
-/// Bits of a limb. A limb of 64 bits takes 2^39 values before it overflows.
-const LIMB_BITS: u32 = 24;
-/// Limbs that a sum keeps: those of the largest value, and at least 96 bits below it.
-const LIMBS: usize = 8;
-/// Limbs over which the 53 bits of a float extend.
-const VALUE_LIMBS: usize = 4;
+/// Bits between two windows. A window of 128 bits takes 2^42 values of up to 85 bits before it overflows.
+const STEP_BITS: u32 = 32;
+/// Windows that a sum keeps: that of the largest value, and at least 96 bits below it.
+const WINDOWS: usize = 6;
 /// The exponent of the lowest bit of a float.
 const LEAST_EXPONENT: i32 = -1074;
 
-/// A sum of floats in fixed point: exact but for what lies more than 2^96 below the lowest bit of the
-/// largest value. Its limbs are those of one grid for all sums, so what is kept depends on the values alone
-/// (as the bins of J. Demmel, H. D. Nguyen, "Parallel Reproducible Summation", IEEE Trans. Comput. 64(7),
-/// 2015).
+/// A sum of floats in fixed point: exact but for values that lie more than 2^96 below the lowest bit of the
+/// largest one. Each value is added as a whole to the window in which its lowest bit lies, on one grid for
+/// all sums, so what is kept depends on the values alone (after the bins of J. Demmel, H. D. Nguyen,
+/// "Parallel Reproducible Summation", IEEE Trans. Comput. 64(7), 2015).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ExactSum {
-    limbs: [i64; LIMBS],
-    /// The place of the lowest limb in the grid; a place below 0 holds nothing.
+    windows: [i128; WINDOWS],
+    /// The place of the lowest window in the grid; a place below 0 holds nothing.
     low: i16,
     is_begun: bool,
     /// The sum of infinite values.
@@ -40,29 +38,24 @@ impl ExactSum {
         if mantissa == 0 {
             return;
         }
-        let limb = (place / LIMB_BITS) as i16;
-        self.reach(limb + VALUE_LIMBS as i16 - LIMBS as i16);
-        let mut rest = u128::from(mantissa) << (place % LIMB_BITS);
-        let mut index = limb - self.low;
-        while rest != 0 {
-            let part = (rest & ((1 << LIMB_BITS) - 1)) as i64;
-            if let Some(own) = usize::try_from(index).ok().and_then(|index| self.limbs.get_mut(index)) {
-                *own += if value < 0.0 { -part } else { part };
-            }
-            rest >>= LIMB_BITS;
-            index += 1;
+        let window = (place / STEP_BITS) as i16;
+        self.reach(window + 1 - WINDOWS as i16);
+        let index = usize::try_from(window - self.low).ok();
+        if let Some(own) = index.and_then(|index| self.windows.get_mut(index)) {
+            let signed = if value < 0.0 { -(mantissa as i64) } else { mantissa as i64 };
+            *own += i128::from(signed) << (place % STEP_BITS);
         }
     }
 
-    /// Moves up, so that the lowest limb is at least `low`.
+    /// Moves up, so that the lowest window is at least `low`.
     #[inline]
     fn reach(&mut self, low: i16) {
         if !self.is_begun {
             (self.low, self.is_begun) = (low, true);
         } else if low > self.low {
-            let by = usize::from((low - self.low).unsigned_abs()).min(LIMBS);
-            self.limbs.copy_within(by.., 0);
-            self.limbs[LIMBS - by..].fill(0);
+            let by = usize::from((low - self.low).unsigned_abs()).min(WINDOWS);
+            self.windows.copy_within(by.., 0);
+            self.windows[WINDOWS - by..].fill(0);
             self.low = low;
         }
     }
@@ -74,10 +67,10 @@ impl ExactSum {
             return;
         }
         self.reach(other.low);
-        for (place, limb) in other.limbs.iter().enumerate() {
+        for (place, window) in other.windows.iter().enumerate() {
             let index = other.low - self.low + place as i16;
-            if let Some(own) = usize::try_from(index).ok().and_then(|index| self.limbs.get_mut(index)) {
-                *own += limb;
+            if let Some(own) = usize::try_from(index).ok().and_then(|index| self.windows.get_mut(index)) {
+                *own += window;
             }
         }
     }
@@ -92,27 +85,28 @@ impl ExactSum {
         if self.infinite != 0.0 || self.infinite.is_nan() {
             return self.infinite;
         }
-        let mut limbs = self.limbs;
+        // Below the highest window, only the bits until the next one stay.
+        let mut windows = self.windows;
         let mut carry = 0;
-        for limb in &mut limbs[..LIMBS - 1] {
-            let whole = *limb + carry;
-            carry = whole >> LIMB_BITS;
-            *limb = whole & ((1 << LIMB_BITS) - 1);
+        for window in &mut windows[..WINDOWS - 1] {
+            let whole = *window + carry;
+            carry = whole >> STEP_BITS;
+            *window = whole & ((1 << STEP_BITS) - 1);
         }
-        let mut sum = i128::from(limbs[LIMBS - 1]) + i128::from(carry);
-        let mut exponent = LEAST_EXPONENT + i32::from(self.low) * LIMB_BITS as i32;
-        exponent += LIMB_BITS as i32 * (LIMBS as i32 - 1);
+        let mut sum = windows[WINDOWS - 1] + carry;
+        let mut exponent = LEAST_EXPONENT + i32::from(self.low) * STEP_BITS as i32;
+        exponent += STEP_BITS as i32 * (WINDOWS as i32 - 1);
         let mut is_more = false;
-        for &limb in limbs[..LIMBS - 1].iter().rev() {
-            if sum.unsigned_abs() < 1 << 100 {
-                sum = (sum << LIMB_BITS) + i128::from(limb);
-                exponent -= LIMB_BITS as i32;
+        for &window in windows[..WINDOWS - 1].iter().rev() {
+            if sum.unsigned_abs() < 1 << 92 {
+                sum = (sum << STEP_BITS) + window;
+                exponent -= STEP_BITS as i32;
             } else {
-                is_more |= limb != 0;
+                is_more |= window != 0;
             }
         }
-        // What is not in the sum decides only between two neighbours at equal distance.
-        scaled((sum << 1 | i128::from(is_more)) as f64 / count as f64, exponent - 1)
+        // What is not in a sum of that many bits decides only between two neighbours at equal distance.
+        scaled((sum | i128::from(is_more)) as f64 / count as f64, exponent)
     }
 }
 
@@ -155,6 +149,18 @@ mod tests {
         assert_eq!((large.value(), large.divided_by(4)), (f64::INFINITY, 1e308));
         assert!(sum([f64::INFINITY, f64::NEG_INFINITY]).is_nan());
         assert_eq!(sum([f64::INFINITY, 1.0]), f64::INFINITY);
+    }
+
+    #[test]
+    fn what_follows_the_last_bit_decides_between_neighbours_at_equal_distance() {
+        // 2^112 in all, whose last bit as a float is 2^60.
+        let large = || std::iter::repeat_n(2_f64.powi(100), 1 << 12);
+        for (rest, more) in [(0.0, 0.0), (2_f64.powi(-4), 2_f64.powi(60)), (-(2_f64.powi(-4)), 0.0)] {
+            for sign in [1.0, -1.0] {
+                let all = large().map(|value| value * sign).chain([2_f64.powi(59) * sign, rest * sign]);
+                assert_eq!(sum(all), (2_f64.powi(112) + more) * sign, "{rest}");
+            }
+        }
     }
 
     #[test]
