@@ -8,7 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use esker_format::io::{Disk, RealDisk};
-use esker_format::{Error, LockHolder, Owner, Result};
+use esker_format::{Error, ErrorKind, LockHolder, Owner, Result};
 use esker_graph::{Budget, Cancel, Run, Stop};
 
 use crate::commit::{Batch, CommitOptions, Committed};
@@ -181,6 +181,11 @@ impl QueuedDatabase {
         loop {
             match sent.answer()? {
                 Some(Answer::Committed(committed)) => return Ok(Ok(committed)),
+                Some(Answer::Refused(error)) if error.kind() == ErrorKind::OverBudget => {
+                    return known(
+                        error.and(" (that is the limit of the process that writes to the database)"),
+                    );
+                }
                 Some(Answer::Refused(error)) => return known(error),
                 Some(Answer::Unknown(error)) => {
                     let error = error.and(
