@@ -7,8 +7,9 @@ use clap::Args;
 use crate::failure::Outcome;
 use crate::session::feeding::{FeedArgs, Feeding};
 
-const REJECTS_HELP: &str = "Write rows that cannot be read, or without --new name vertices that do not exist, \
-                            to this CSV file, with file, line and reason, and delete what the others name";
+const REJECTS_HELP: &str = "Write rows that cannot be read, name unknown kinds, or without --new vertices that \
+                            do not exist, to this CSV file, with file, line and reason, and delete what the others \
+                            name";
 
 /// Delete edges or vertices from a database
 ///

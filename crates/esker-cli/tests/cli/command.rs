@@ -184,6 +184,7 @@ fn a_name_is_given_one_value() {
         ("sync g.esker a.csv --default w=1 --default w=3", "--default"),
         ("options g.esker --column w=w --column w=day", "--column"),
         ("set g.esker v.csv --schema n:i64 --schema n:f64", "--schema"),
+        ("add g.esker a.csv --define z:i64 --define z:f64", "--define"),
         ("set g.esker v.csv --date-format n=%Y-%m-%d --date-format n=%d.%m.%Y", "--date-format"),
     ] {
         place.fails(2, line, &format!("{option} names"));

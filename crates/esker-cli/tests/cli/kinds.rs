@@ -392,6 +392,32 @@ fn an_unknown_kind_is_refused_wherever_one_is_named() {
 fn deletion_says_which_rows_it_rejects() {
     let help = Place::new().ok("delete --help");
     let text = help.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("or without --new name vertices that do not exist"), "{help}");
+    assert!(text.contains("name unknown kinds, or without --new vertices that do not exist"), "{help}");
     assert!(text.contains("and delete what the others name"), "{help}");
+}
+
+/// One slip of the pen in a file does not keep the other rows from being deleted.
+#[test]
+fn rows_of_unknown_kinds_are_rejected_like_others() {
+    let place = Place::new();
+    place.file("a.csv", "source,target,kind\n1,2,follows\n2,3,likes\n3,1,likes\n");
+    place.file("gone.csv", "source,target,kind\n1,2,follows\n2,3,lieks\n3,1,likes\n");
+    place.ok("import gone.csv table.esker --kind kind");
+    place.ok("export table.esker gone.parquet");
+    for (file, flag) in [("gone.csv", ""), ("gone.parquet", ""), ("gone.csv", " --new")] {
+        place.ok("import a.csv g.esker --kind kind --force");
+        place.fails(1, &format!("delete g.esker {file}{flag}"), "there is no kind of edges \"lieks\"");
+        place.ok(&format!("delete g.esker {file} --rejects bad.csv --json{flag}"));
+        let bad = std::fs::read_to_string(place.path().join("bad.csv")).unwrap();
+        assert_eq!(bad.lines().count(), 2, "{bad}");
+        assert!(
+            bad.contains("there is no kind of edges \"\"lieks\"\" in g.esker; there are follows, likes"),
+            "{bad}"
+        );
+        assert_eq!(
+            place.ok("edges g.esker --format csv -q").lines().skip(1).collect::<Vec<_>>(),
+            ["2,3,likes"]
+        );
+        std::fs::remove_file(place.path().join("bad.csv")).unwrap();
+    }
 }

@@ -11,6 +11,7 @@ use esker_graph::{Message, Setting, message};
 
 use crate::binary::converted::as_ids;
 use crate::columns;
+use crate::read::known_kinds::KnownKinds;
 use crate::read::known_vertices::KnownVertices;
 use crate::read::source::{IdKind, RowText, bad_text_ids, texts};
 
@@ -115,10 +116,24 @@ pub(super) fn find_missing(
 
 /// Finds the rows of a column of ids that name no known vertex.
 pub(super) fn find_unknown(column: &ArrayRef, known: &KnownVertices, faults: &mut RowFaults) {
+    find(column, |id| known.expect(id), faults);
+}
+
+/// Finds the rows of a column of kinds that name no known one.
+pub(super) fn find_unknown_kinds(column: &ArrayRef, known: &KnownKinds, faults: &mut RowFaults) {
+    find(column, |kind| known.expect(kind), faults);
+}
+
+/// Finds the rows whose ids or texts are not as expected.
+fn find(
+    column: &ArrayRef,
+    expect: impl Fn(&[u8]) -> std::result::Result<(), Message>,
+    faults: &mut RowFaults,
+) {
     let ids = as_ids(column, IdKind::Text);
     let Some(texts) = texts(&ids) else { return };
     for (row, text) in texts.enumerate().filter(|(row, _)| column.is_valid(*row)) {
-        if let Err(reason) = known.expect(text) {
+        if let Err(reason) = expect(text) {
             faults.entry(row).or_insert_with(|| (reason, text.into()));
         }
     }

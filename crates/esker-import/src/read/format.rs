@@ -9,6 +9,7 @@ use esker_format::{PropertyType, Result, TableRecord};
 use esker_graph::Cancel;
 
 use crate::read::input::Input;
+use crate::read::known_kinds::KnownKinds;
 use crate::read::known_vertices::KnownVertices;
 use crate::read::live::GrowingInput;
 use crate::read::operation::OperationColumn;
@@ -302,6 +303,8 @@ pub struct ReadOptions {
     pub ids_can_become_texts: bool,
     /// The vertices of the database that the edges go to, if there is one.
     pub known_vertices: KnownVertices,
+    /// The kinds of edges that rows may name, if rows of others are rejected.
+    pub known_kinds: Option<KnownKinds>,
     /// How the table of the import was read, if the edges go to a database that remembers it. Columns are
     /// found by it; other options go before it.
     pub expected: Option<TableRecord>,
@@ -362,6 +365,7 @@ impl Default for ReadOptions {
             removes: false,
             ids_can_become_texts: false,
             known_vertices: KnownVertices::default(),
+            known_kinds: None,
             expected: None,
             incomplete: Vec::new(),
             ids: PickIds::Auto,

@@ -6,6 +6,7 @@ pub(crate) mod waiting;
 pub mod input;
 pub mod live;
 pub mod known_vertices;
+pub mod known_kinds;
 pub mod rotated;
 pub mod operation;
 pub mod format;

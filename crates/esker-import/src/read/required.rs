@@ -3,10 +3,11 @@
 use esker_graph::{Message, Setting, message};
 
 use crate::read::format::ReadOptions;
+use crate::read::known_kinds::KnownKinds;
 use crate::read::operation::{OperationPlace, RowOperation};
 
-/// The places of properties that no edge may be without.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// The places of properties that no edge may be without, or that may have some values only.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct RequiredProperties {
     /// The kinds of edges.
     pub(crate) kind: Option<usize>,
@@ -16,6 +17,8 @@ pub(crate) struct RequiredProperties {
     pub(crate) operation: Option<OperationPlace>,
     /// The kinds and the times, which removals may have too, also where edges may be without them.
     of_removals: [Option<usize>; 2],
+    /// The kinds that rows may name, if they are limited, and their place.
+    known: Option<(usize, KnownKinds)>,
 }
 
 impl RequiredProperties {
@@ -33,13 +36,13 @@ impl RequiredProperties {
 
     /// Whether the value of a property of a row with this operation is read: that of a removal says nothing,
     /// but for its kind and its time.
-    pub(crate) fn reads(self, operation: RowOperation, index: usize) -> bool {
+    pub(crate) fn reads(&self, operation: RowOperation, index: usize) -> bool {
         operation != RowOperation::Remove || self.of_removals.contains(&Some(index))
     }
 
     /// Why an edge without a value of a property is refused in a row with this operation; `None` if it is
     /// not.
-    pub(crate) fn refusal_of(self, operation: RowOperation, index: usize, name: &str) -> Option<Message> {
+    pub(crate) fn refusal_of(&self, operation: RowOperation, index: usize, name: &str) -> Option<Message> {
         match operation {
             RowOperation::Remove if self.time == Some(index) => None,
             _ => self.refusal(index, name),
@@ -47,12 +50,17 @@ impl RequiredProperties {
     }
 
     /// Why an edge without a value of a property is refused; `None` if it is not.
-    pub(crate) fn refusal(self, index: usize, name: &str) -> Option<Message> {
+    pub(crate) fn refusal(&self, index: usize, name: &str) -> Option<Message> {
         match Some(index) {
             index if index == self.kind => Some(no_kind(name)),
             index if index == self.time => Some(no_time(name)),
             _ => None,
         }
+    }
+
+    /// The kinds that a property may have, if it has kinds and they are limited.
+    pub(crate) fn kinds_at(&self, index: usize) -> Option<&KnownKinds> {
+        self.known.as_ref().filter(|(place, _)| *place == index).map(|(_, kinds)| kinds)
     }
 }
 
@@ -68,7 +76,15 @@ impl ReadOptions {
             place(name.as_ref().filter(|name| !is_given(name) && !remembered.contains(name))?)
         };
         let of_removals = [&self.kind, &self.timed].map(|name| name.as_ref().and_then(place));
-        RequiredProperties { kind: of(&self.kind), time: of(&self.timed), operation: None, of_removals }
+        let known = self.known_kinds.as_ref();
+        let known = known.and_then(|kinds| Some((place(&kinds.property)?, kinds.clone())));
+        RequiredProperties {
+            kind: of(&self.kind),
+            time: of(&self.timed),
+            operation: None,
+            of_removals,
+            known,
+        }
     }
 }
 

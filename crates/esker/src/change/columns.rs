@@ -1,15 +1,21 @@
 //! Finds the columns of an input that hold the edge properties of a database.
 
+use std::collections::HashSet;
+
 use arrow_array::ArrayRef;
 use esker_graph::{Assignment, Message, Operation, Setting, message};
 use esker_import::open::expect_names_once;
 use esker_import::read::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
+use esker_import::read::known_kinds::KnownKinds;
 use esker_import::read::known_vertices::KnownVertices;
-use esker_import::read::source::{EdgeBatch, Reader, Rejected, Schema, WideInteger, id_at as external_id};
+use esker_import::read::source::{
+    EdgeBatch, Reader, Rejected, RejectedText, Schema, WideInteger, id_at as external_id,
+};
 use esker_store::format::value::name::{is_called, plain};
 use esker_store::format::{Duplicates, PropertyRecord};
 use esker_store::ids::ExternalId;
-use esker_store::{Error, Result};
+use esker_store::property::Dictionary;
+use esker_store::{Error, KINDS_NAMED_MAX, Result, unknown_kind};
 
 pub use super::edge_input::{EdgeInput, Purpose};
 use super::edge_input::{Wanted, holds_no_words};
@@ -45,6 +51,7 @@ fn open_columns(
     purpose: Purpose,
 ) -> Result<EdgeInput> {
     let kind = target.edge_properties.iter().find(|property| property.kind && purpose == Purpose::Add);
+    let keeps_rejected = matches!(given.rejected, RejectedText::Rows);
     // The database determines the types.
     let base = ReadOptions {
         ids: ids(target, inputs, given)?,
@@ -53,6 +60,7 @@ fn open_columns(
         removes: purpose == Purpose::Remove,
         ids_can_become_texts: true,
         known_vertices: known_vertices(target),
+        known_kinds: if keeps_rejected && purpose == Purpose::Remove { known_kinds(target)? } else { None },
         expected: target.expected(given),
         incomplete: target.incomplete(),
         kind: kind.map(|kind| kind.name.clone()),
@@ -100,6 +108,27 @@ fn open_columns(
 fn known_vertices(target: &Target) -> KnownVertices {
     let target = target.clone();
     KnownVertices::of(move |id| target.expect_vertex(id).is_ok())
+}
+
+/// The kinds of the edges of the database, if it has some.
+fn known_kinds(target: &Target) -> Result<Option<KnownKinds>> {
+    let Some(property) = target.edge_properties.iter().find(|property| property.kind) else {
+        return Ok(None);
+    };
+    let texts = target.newest.dictionary(property.number);
+    let kinds = (0..texts.map_or(0, Dictionary::len)).map(|code| {
+        let text = texts.map_or(Ok(&[][..]), |texts| texts.text(code))?;
+        Ok(text.to_vec())
+    });
+    let listed = kinds.collect::<Result<Vec<Vec<u8>>>>()?;
+    let named: Vec<String> =
+        listed.iter().take(KINDS_NAMED_MAX).map(|kind| String::from_utf8_lossy(kind).into_owned()).collect();
+    let known: HashSet<Vec<u8>> = listed.into_iter().collect();
+    let of = target.name.clone();
+    Ok(Some(KnownKinds::of(&property.name, move |kind| match known.contains(kind) {
+        true => Ok(()),
+        false => Err(unknown_kind(&String::from_utf8_lossy(kind), &of, &named, known.len()).into()),
+    })))
 }
 
 /// Refuses date formats of edge properties that the database does not have, unless there is a table of

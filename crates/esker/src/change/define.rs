@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use esker_graph::Run;
+use esker_graph::{Run, Setting, message};
 use esker_store::format::{LogicalType, Owner, PropertyRecord, PropertyType};
 use esker_store::{Database, Error, Result};
 
@@ -51,6 +51,17 @@ impl Target {
     /// # Errors
     /// [`Error::Invalid`] if an edge property of the same name has another type.
     pub fn with(mut self, definitions: &[Definition], weight: Option<&str>) -> Result<Self> {
+        if let Some(twice) = definitions
+            .iter()
+            .enumerate()
+            .find(|(at, one)| definitions[..*at].iter().any(|known| known.name == one.name))
+        {
+            let name = &twice.1.name;
+            return Err(Error::usage(message![
+                Setting::Define,
+                format!(" names {name:?} twice: leave one out")
+            ]));
+        }
         for Definition { name, property_type } in definitions {
             let known = self.edge_properties.iter().find(|property| property.name == *name);
             let Some(known) = known else {

@@ -10,7 +10,9 @@ use esker_graph::Message;
 
 use crate::binary::contain::damaged;
 use crate::binary::converted::{as_ids, as_values};
-use crate::binary::faults::{Expected, RowFaults, find_faults, find_missing, find_unknown, without_nan};
+use crate::binary::faults::{
+    Expected, RowFaults, find_faults, find_missing, find_unknown, find_unknown_kinds, without_nan,
+};
 use crate::binary::left_out::leave_out;
 use crate::binary::long::without_long_texts;
 use crate::binary::region::unusable;
@@ -181,8 +183,12 @@ impl ColumnOf<'_> {
             ids_can_become_texts: chosen.ids_can_become_texts,
         };
         find_faults(column, name, expected, faults);
-        if property.is_none() {
-            chosen.nameable.iter().for_each(|known| find_unknown(column, known, faults));
+        match property {
+            None => chosen.nameable.iter().for_each(|known| find_unknown(column, known, faults)),
+            Some(property) => {
+                let kinds = chosen.required.kinds_at(property);
+                kinds.iter().for_each(|known| find_unknown_kinds(column, known, faults));
+            }
         }
         if let Some(wanted) = wanted.filter(|wanted| given.as_ref() != Some(&wanted.logical)) {
             *column = cast(column, given.as_ref(), wanted, |row, reason, text| {

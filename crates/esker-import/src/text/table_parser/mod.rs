@@ -336,6 +336,8 @@ impl<'a> PendingBlock<'a> {
             if let (FieldValue::Missing, Some(reason)) = (&value, refusal()) {
                 return Err(reason);
             }
+            let kinds = self.parser.required.kinds_at(index).filter(|_| matches!(value, FieldValue::Text));
+            kinds.map_or(Ok(()), |kinds| kinds.expect(&text_of(bytes, self.fields[place])))?;
             self.values.push(value);
         }
         let is_both_ways = self.is_both_ways(at, line)?;
