@@ -57,6 +57,8 @@ pub(crate) struct FormArgs {
 /// A version of a database to ask.
 pub(crate) struct Asked {
     pub(crate) version: Version,
+    /// Which edges are asked about.
+    pub(crate) selection: Selection,
     edges: LocalSelection,
     pub(crate) run: Run,
 }
@@ -111,7 +113,7 @@ impl Asked {
         let run = Run::new(RunOptions { threads: 1, cancel, ..RunOptions::default() })?;
         let edges = selection.local(&version, &run)?;
         edges.warnings.iter().for_each(|warning| text::warn(&format!("warning: {warning}")));
-        Ok(Self { version, edges, run })
+        Ok(Self { version, selection: selection.clone(), edges, run })
     }
 
     /// The edges that are asked about.

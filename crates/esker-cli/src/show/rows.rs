@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::failure::Outcome;
 use crate::interrupt;
-use crate::show::rounding::{number_text, rounded, rounded_bins};
+use crate::show::rounding::{float_text, number_text, rounded, rounded_bins};
 use crate::show::text;
 
 /// Signs of the longest bar of a histogram.
@@ -37,9 +37,14 @@ pub(crate) struct RowTable {
     rows: Vec<Vec<Value>>,
     /// A bar for each row, in tables; empty for none.
     bars: Vec<String>,
+    /// The shares of a histogram in tables, which add up to 1.
+    shares: Vec<f64>,
     /// Whether [`NO_BIN`] stands for missing values.
     is_histogram: bool,
 }
+
+/// Parts of a whole that shares in tables tell apart.
+const SHARE_PARTS: u128 = 10_000;
 
 /// What counts missing values in a histogram.
 const NO_BIN: &str = "none";
@@ -79,6 +84,7 @@ impl RowTable {
             self.header = std::iter::once(name.to_owned()).chain(other.header).collect();
         }
         self.is_histogram |= other.is_histogram;
+        self.shares.extend(other.shares);
         self.rows
             .extend(other.rows.into_iter().map(|row| std::iter::once(value.clone()).chain(row).collect()));
     }
@@ -87,6 +93,7 @@ impl RowTable {
     fn extend(&mut self, other: Self) {
         self.header = other.header;
         self.is_histogram |= other.is_histogram;
+        self.shares.extend(other.shares);
         self.rows.extend(other.rows);
     }
 
@@ -128,7 +135,9 @@ impl RowTable {
     }
 
     fn object(&self, row: &[Value]) -> Value {
-        self.header.iter().cloned().zip(row.iter().cloned()).collect::<Map<_, _>>().into()
+        let is_missing = |cell: &Value| self.is_histogram && *cell == NO_BIN;
+        let cells = row.iter().map(|cell| if is_missing(cell) { Value::Null } else { cell.clone() });
+        self.header.iter().cloned().zip(cells).collect::<Map<_, _>>().into()
     }
 
     fn print_table(&self) -> Outcome {
@@ -136,6 +145,10 @@ impl RowTable {
         for row in &self.rows {
             interrupt::check()?;
             lines.push(row.iter().map(cell).collect());
+        }
+        for (line, share) in lines.iter_mut().skip(1).zip(&self.shares) {
+            line.pop();
+            line.push(cell(&Value::from(*share)));
         }
         let is_number =
             |column: usize| self.rows.iter().all(|row| row[column].is_number() || row[column].is_null());
@@ -200,14 +213,37 @@ pub(crate) fn bars(name: &str, histogram: &Histogram) -> RowTable {
     let missing = (histogram.missing > 0).then(|| (NO_BIN.to_owned(), histogram.missing));
     let all: u64 = histogram.bins.iter().map(|bin| bin.1).sum::<u64>() + histogram.missing;
     let names = rounded_bins(histogram.bins.iter().map(|bin| bin.0.clone()).collect());
-    let counts = histogram.bins.iter().map(|bin| bin.1);
-    for (bin, count) in names.into_iter().zip(counts).chain(missing) {
-        let share = (count as f64 / all as f64 * 1e4).round() / 1e4;
-        rows.push(vec![bin.into(), count.into(), share.into()]);
+    // Single values are numbers, and ranges are texts.
+    let numbers: Option<Vec<Value>> =
+        names.iter().map(|name| name.parse::<u64>().ok().map(Value::from)).collect();
+    let names = numbers.unwrap_or_else(|| names.into_iter().map(Value::from).collect());
+    let counts: Vec<u64> = histogram.bins.iter().map(|bin| bin.1).collect();
+    let missing = missing.map(|(name, count)| (Value::from(name), count));
+    for (bin, count) in names.into_iter().zip(counts.iter().copied()).chain(missing) {
+        rows.push(vec![bin, count.into(), (count as f64 / all as f64).into()]);
         let length = (count as f64 / most as f64 * BAR_WIDTH as f64).ceil() as usize;
         rows.bars.push("#".repeat(length.min(BAR_WIDTH)));
     }
+    // With --round, the digits were chosen.
+    if float_text(0.0).is_none() {
+        let counts: Vec<u64> =
+            counts.into_iter().chain((histogram.missing > 0).then_some(histogram.missing)).collect();
+        rows.shares = rounded_shares(&counts, all);
+    }
     rows
+}
+
+/// The shares of counts in a sum, with four digits: those with the greatest remainders are rounded up, so
+/// that they add up to 1.
+fn rounded_shares(counts: &[u64], all: u64) -> Vec<f64> {
+    let all = u128::from(all.max(1));
+    let exact = |count: u64| u128::from(count) * SHARE_PARTS;
+    let mut parts: Vec<u128> = counts.iter().map(|&count| exact(count) / all).collect();
+    let mut order: Vec<usize> = (0..counts.len()).collect();
+    order.sort_by_key(|&place| std::cmp::Reverse(exact(counts[place]) % all));
+    let left = SHARE_PARTS.saturating_sub(parts.iter().sum());
+    order.iter().take(left as usize).for_each(|&place| parts[place] += 1);
+    parts.into_iter().map(|part| part as f64 / SHARE_PARTS as f64).collect()
 }
 
 /// A value as text; `None` for a missing one.
@@ -276,6 +312,17 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn shares_add_up_to_one() {
+        for counts in [&[1, 1, 1][..], &[5, 0, 3, 3], &[1, 999_999], &[u64::MAX / 2, 7], &[4]] {
+            let shares = rounded_shares(counts, counts.iter().sum());
+            let parts: f64 = shares.iter().map(|share| share * SHARE_PARTS as f64).sum();
+            assert_eq!(parts.round() as u128, SHARE_PARTS, "{counts:?}: {shares:?}");
+        }
+        assert_eq!(rounded_shares(&[1, 1, 1], 3), [0.3334, 0.3333, 0.3333]);
+        assert!(rounded_shares(&[], 0).iter().all(|share| *share == 0.0));
+    }
 
     #[test]
     fn fields_of_csv_are_quoted_where_they_need_it() {

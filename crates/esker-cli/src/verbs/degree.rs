@@ -1,6 +1,8 @@
 //! `esker degree`: the degrees of vertices, or how many vertices have which degree.
 
 use clap::Args;
+use esker::catalogue::{Params, Resources, find};
+use esker::computation::Computation;
 use esker::graph::Direction;
 use esker::histogram::Histogram;
 use esker::local::{degrees, degrees_of_all};
@@ -54,10 +56,12 @@ impl DegreeCommand {
     }
 }
 
-/// The degrees of all vertices, in the direction that was given or along the edges.
+/// The degrees of all vertices, in the direction that was given or along the edges; of a part of the edges,
+/// those of the vertices that have one, as a run counts them.
 pub(crate) fn all_degrees(asked: &Asked, given: Option<DirectionArg>) -> Result<Vec<u64>, Failure> {
-    let version = &asked.version;
-    let directions = match asked.direction_or(given, DirectionArg::Out)? {
+    let Asked { version, selection, .. } = asked;
+    let chosen = asked.direction_or(given, DirectionArg::Out)?;
+    let directions = match chosen {
         _ if !version.is_directed() => &[Direction::Out][..],
         DirectionArg::Out => &[Direction::Out],
         DirectionArg::In => &[Direction::In],
@@ -66,5 +70,19 @@ pub(crate) fn all_degrees(asked: &Asked, given: Option<DirectionArg>) -> Result<
     if let Some(_missing) = directions.iter().find(|&&direction| !version.has(direction)) {
         return Err(Failure::Usage("the database stores no in-edges: use --direction out".to_owned()));
     }
-    Ok(degrees_of_all(asked.graph(), directions, &asked.run)?)
+    if selection.conditions.is_empty() && selection.kinds.is_empty() {
+        return Ok(degrees_of_all(asked.graph(), directions, &asked.run)?);
+    }
+    let view = selection.of(version, &asked.run)?.view;
+    let params = match (version.is_directed(), chosen) {
+        (false, _) => Params::default(),
+        (true, DirectionArg::Out) => Params::default().with("direction", "out"),
+        (true, DirectionArg::In) => Params::default().with("direction", "in"),
+        (true, DirectionArg::Both) => Params::default().with("direction", "both"),
+    };
+    let planned = Computation::of(find("degrees")?, &params).plan(&view, &Resources::of(&asked.run))?;
+    let answer = planned.run(&asked.run)?;
+    let Some(degrees) = answer.columns.first() else { return Ok(Vec::new()) };
+    let rows = (0..degrees.values.len()).map(|row| degrees.values.get(row).number());
+    Ok(rows.map(|degree| degree.map_or(0, |degree| degree as u64)).collect())
 }

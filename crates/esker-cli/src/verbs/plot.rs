@@ -20,6 +20,7 @@ use crate::args::selecting::WhereArgs;
 use crate::failure::{Failure, Outcome};
 use crate::session::asking::{Asked, DirectionArg, FormArgs};
 use crate::show::rows::{RowTable, bars};
+use crate::show::text;
 use crate::verbs::degree::all_degrees;
 
 /// Show how degrees or components are distributed, or how the graph grew
@@ -84,6 +85,9 @@ impl PlotCommand {
         };
         let Some(mut file) = output else { return self.form.print(&rows) };
         let failed = file.error();
+        if chart.lines.iter().all(|line| line.points.is_empty()) {
+            text::warn(&format!("warning: the chart is empty: {}", chart.title));
+        }
         file.write_all(chart.svg().as_bytes()).map_err(failed)?;
         file.finish()?;
         Ok(())

@@ -16,15 +16,24 @@ fn distributions_are_tables_and_charts() {
     let place = star();
     let table = place.json("plot degrees g.esker --json");
     assert_eq!(table, place.json("degree g.esker --json"));
-    assert_eq!((&table[0]["degree"], &table[0]["count"]), (&json!("0"), &json!(4)));
+    assert_eq!((&table[0]["degree"], &table[0]["count"]), (&json!(0), &json!(4)));
     assert_eq!(place.json("plot degrees g.esker --direction in --json")[1]["count"], 4);
     let sizes = place.json("plot components g.esker --json");
-    assert_eq!(
-        (&sizes[0]["size"], &sizes[1]["size"], &sizes[1]["count"]),
-        (&json!("2"), &json!("4"), &json!(1))
-    );
+    assert_eq!((&sizes[0]["size"], &sizes[1]["size"], &sizes[1]["count"]), (&json!(2), &json!(4), &json!(1)));
     let far = place.json("plot components g.esker --where km>5 --json");
-    assert_eq!((far.as_array().map(Vec::len), &far[0]["size"]), (Some(1), &json!("2")));
+    assert_eq!((far.as_array().map(Vec::len), &far[0]["size"]), (Some(1), &json!(2)));
+    // As `run` counts: only vertices with an edge that meets the condition.
+    let far = place.json("plot degrees g.esker --where km>5 --json");
+    let halves = [0, 1].map(|degree| json!({ "degree": degree, "count": 1, "share": 0.5 }));
+    assert_eq!(far, json!(halves));
+    assert_eq!(far, place.json("degree g.esker --where km>5 --json"));
+    assert_eq!(far, place.json("plot degrees g.esker --where km>5 --direction in --json"));
+    let run = place.ok("run degrees g.esker --where km>5 -o - -q");
+    assert_eq!(run.lines().count(), 3, "{run}");
+    let none = place.run("plot degrees g.esker --where km>50 -o none.svg");
+    let said = String::from_utf8_lossy(&none.stderr);
+    assert!(none.status.success() && said.contains("the chart is empty"), "{none:?}");
+    assert!(std::fs::read_to_string(place.path().join("none.svg")).unwrap().contains("nothing to show"));
     for (what, dots) in [("degrees", 2), ("components", 2)] {
         place.ok(&format!("plot {what} g.esker -o {what}.svg"));
         let svg = std::fs::read_to_string(place.path().join(format!("{what}.svg"))).unwrap();

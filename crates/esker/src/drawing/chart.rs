@@ -22,7 +22,7 @@ const DOTS_MAX: usize = 200;
 ///
 /// let chart = Chart::of_counts("Degrees", ["edges of a vertex", "vertices"], [1, 1, 2, 7, 0].into_iter());
 /// assert_eq!(chart.lines[0].points, [[1.0, 2.0], [2.0, 1.0], [7.0, 1.0]]);
-/// assert!(chart.svg().contains("<title>Degrees (1 of 0 not shown)</title>"), "zeros have no logarithm");
+/// assert!(chart.svg().contains("<title>Degrees (without 1 of value 0)</title>"), "zeros have no logarithm");
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
@@ -30,7 +30,7 @@ pub struct Chart {
     pub title: String,
     /// What the horizontal and the vertical axis stand for.
     pub axes: [String; 2],
-    /// What is drawn.
+    /// What is drawn; both places of a point are whole numbers.
     pub lines: Vec<ChartLine>,
     /// Whether the axes show orders of magnitude, and points stand alone. No value is zero then.
     pub is_logarithmic: bool,
@@ -50,7 +50,7 @@ impl Chart {
     pub fn of_counts(title: &str, axes: [&str; 2], values: impl Iterator<Item = u64>) -> Self {
         let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
         values.for_each(|value| *counts.entry(value).or_default() += 1);
-        let zeros = counts.remove(&0).map(|zeros| format!(" ({zeros} of 0 not shown)"));
+        let zeros = counts.remove(&0).map(|zeros| format!(" (without {zeros} of value 0)"));
         let points = counts.into_iter().map(|(value, count)| [value as f64, count as f64]).collect();
         let lines = vec![ChartLine { name: axes[1].to_owned(), points }];
         let (title, axes) = (format!("{title}{}", zeros.unwrap_or_default()), axes.map(str::to_owned));
@@ -71,6 +71,13 @@ impl Chart {
             width / 2.0,
         );
         self.draw_axes(&mut out, &scales);
+        if self.lines.iter().all(|line| line.points.is_empty()) {
+            let [x, y] = SIZE.map(|size| size / 2.0);
+            let _ = writeln!(
+                out,
+                "<text x=\"{x:.0}\" y=\"{y:.0}\" text-anchor=\"middle\">nothing to show</text>"
+            );
+        }
         for (line, colour) in self.lines.iter().zip(COLOURS.iter().cycle()) {
             draw_line(&mut out, line, colour, &scales, self.is_logarithmic);
         }
@@ -192,7 +199,8 @@ impl AxisScale {
         let rough = (most - least) / MARKS;
         let unit = 10_f64.powf(rough.log10().floor());
         let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * unit).find(|&step| step >= rough);
-        let step = step.unwrap_or(rough);
+        // All figures are counts, and versions are numbers.
+        let step = step.unwrap_or(rough).max(1.0);
         let (first, last) = ((least / step).ceil() as i64, (most / step).floor() as i64);
         (first..=last).map(|place| place as f64 * step).collect()
     }
@@ -220,13 +228,15 @@ mod tests {
         assert_eq!(across.marks(), [20.0, 40.0]);
         assert_eq!(up.marks(), [0.0, 500.0, 1000.0]);
         assert_eq!([across.pixel(3.0), across.pixel(57.0)], [80.0, 696.0]);
+        let few = Chart { lines: vec![line(&[[1.0, 0.0], [3.0, 2.0]])], ..chart.clone() };
+        assert_eq!([0, 1].map(|axis| few.scale(axis).marks()), [vec![1.0, 2.0, 3.0], vec![0.0, 1.0, 2.0]]);
         assert_eq!([up.pixel(0.0), up.pixel(1234.0)], [384.0, 48.0]);
     }
 
     #[test]
     fn distributions_are_drawn_by_orders_of_magnitude() {
         let chart = Chart::of_counts("T", ["x", "y"], [1, 1, 1, 500, 0, 0].into_iter());
-        assert_eq!(chart.title, "T (2 of 0 not shown)");
+        assert_eq!(chart.title, "T (without 2 of value 0)");
         let scale = chart.scale(0);
         assert_eq!(scale.marks(), [1.0, 10.0, 100.0, 1000.0]);
         let svg = chart.svg();
@@ -242,6 +252,7 @@ mod tests {
         {
             let lines = vec![line(points), line(points)];
             let svg = Chart { title: "t".to_owned(), axes: axes(), lines, is_logarithmic }.svg();
+            assert_eq!(svg.contains("nothing to show"), points.is_empty());
             assert!(!svg.contains("NaN") && !svg.contains("inf") && svg.contains("a &lt; b"), "{svg}");
         }
     }
