@@ -169,6 +169,8 @@ def downloads(screen: Screen, rows: int) -> None:
     for name, begin in begins.items():
         with screen.page.expect_download() as download:
             screen.page.locator("#downloads").get_by_text(name, exact=True).click()
+        suggested = download.value.suggested_filename
+        assert "-pagerank-" in suggested, f"the name does not say the algorithm: {suggested}"
         content = Path(download.value.path()).read_bytes()
         assert content.startswith(begin), f"{name}: {content[:20]}"
         if name == "CSV":

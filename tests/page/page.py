@@ -97,7 +97,10 @@ def on_large(browsers: Browsers, program: Path, folder: Path, pictures: Path | N
     try:
         screen = Screen(browsers.usual, pictures)
         step(trade.cancelled, screen, served, "betweenness")
+        step(trade.left, screen, served, "betweenness")
         finish(screen)
+        # Never finished: the console tells of each request that finds no server.
+        step(trade.gone, Screen(browsers.usual, pictures), served)
     finally:
         served.stop()
 

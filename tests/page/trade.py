@@ -300,3 +300,25 @@ def cancelled(screen: Screen, served: Served, algorithm: str) -> None:
     screen.page.wait_for_selector("#progress progress", state="attached")
     screen.page.click("#cancel")
     screen.says("#progress", "Cancelled.")
+
+
+def left(screen: Screen, served: Served, algorithm: str) -> None:
+    """The run of a closed page is forgotten."""
+    screen.open(served.link)
+    screen.unfold("#algorithms")
+    screen.page.select_option("#algorithm", algorithm)
+    screen.until("there is no estimate", lambda: screen.text("#estimate") != "")
+    screen.page.click("#run")
+    screen.until("nothing tells of the run", lambda: screen.requests[-1].endswith("/events") and "/runs/" in screen.requests[-1])
+    events = screen.requests[-1]
+    screen.page.goto("about:blank")
+    screen.until("the run goes on", lambda: screen.page.context.request.get(events).status == 404)
+    screen.open(served.link)
+
+
+def gone(screen: Screen, served: Served) -> None:
+    """A page whose server ended says so."""
+    screen.open(served.link)
+    assert screen.page.locator("#gone").is_hidden()
+    served.stop()
+    screen.says("#gone", "The server does not answer.")

@@ -52,7 +52,7 @@ async function start(root: HTMLElement): Promise<void> {
     put(root,
         el('header', { class: 'bar' }, el('h1', {}, 'Esker'), el('strong', { id: 'database' }, database.name), sizes, searchPanel(app),
             button('Keys', () => dialog.showModal(), { class: 'quiet', title: 'What the keyboard does (?)' })),
-        notice(app, () => see().catch(fail)),
+        ...notice(app, () => see().catch(fail)),
         el('main', { class: 'columns' },
             el('aside', { class: 'side', 'aria-label': 'Questions' }, filterPanel(app), pathPanel(app), algorithms, difference.element, drawingPanel(app)),
             el('div', { class: 'middle' }, stage.element, ...announcers(), el('div', { class: 'times' }, versions.element, brush.element)),

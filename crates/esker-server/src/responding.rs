@@ -147,7 +147,9 @@ impl Service {
             }
             Does::Download => {
                 let finished = self.runs.find(&run)?.finished()?;
-                let file = move |_: &Served, of: &Run| made(&finished, query.choice("format"), &run, of);
+                let file = move |served: &Served, of: &Run| {
+                    made(&finished, query.choice("format"), &served.name(), &run, of)
+                };
                 self.workers.answer(&self.served, route.effort, file).await?.response()
             }
             Does::Events => Ok(of_run(self.runs.find(&run)?.events())),

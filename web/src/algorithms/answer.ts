@@ -85,7 +85,7 @@ function histograms(app: App, columns: Column[]): HTMLElement {
 
 function downloads(app: App): HTMLElement {
     const links = [['csv', 'CSV'], ['parquet', 'Parquet'], ['arrow', 'Arrow']].map(([format, text]) =>
-        el('a', { href: address(`runs/${app.run.id}/download`, { format }), download: `${app.state.algorithm}.${format}`, class: 'button' }, text));
+        el('a', { href: address(`runs/${app.run.id}/download`, { format }), download: `${app.database.name}-${app.run.algorithm}-${app.run.id}.${format}`, class: 'button' }, text));
     return el('div', { class: 'actions', id: 'downloads' }, el('span', {}, 'Download'), ...links);
 }
 

@@ -21,13 +21,20 @@ export class Run {
     failure = '';
     done: Done | null = null;
     id: string | null = null;
+    /** The algorithm that was started. */
+    algorithm = '';
     private started = '';
     private events: EventSource | null = null;
     private listeners: (() => void)[] = [];
     private readonly painted = new Map<string, Paint>();
     private generation = 0;
 
-    constructor(private readonly app: App) {}
+    constructor(private readonly app: App) {
+        // Nobody waits for the run of a closed page. A page that the browser keeps goes on.
+        addEventListener('pagehide', ({ persisted }) => {
+            if (!persisted && this.id !== null) void fetch(`api/v1/runs/${this.id}`, { method: 'DELETE', credentials: 'same-origin', keepalive: true });
+        });
+    }
 
     listen(listener: () => void): void {
         this.listeners.push(listener);
@@ -50,6 +57,7 @@ export class Run {
         this.phase = 'running';
         this.progress = { part: null, text: 'Starting' };
         this.started = JSON.stringify(this.body());
+        this.algorithm = this.app.state.algorithm ?? '';
         this.tell();
         try {
             const { run } = await sendJson<{ run: string | number }>('POST', 'runs', this.body());

@@ -67,7 +67,7 @@ export function vertexField(label: string, value: string, taken: (id: string) =>
             }, el('span', { class: 'id' }, vertex.id), el('span', { class: 'aside' }, count(vertex.degree))));
         const rest = answer.found !== null && answer.found > ids.length && shown(ids.length, answer.found);
         put(list, ...options, rest && el('li', { class: 'aside', role: 'presentation' }, rest),
-            ids.length === 0 && el('li', { class: 'aside', role: 'presentation' }, 'No vertex begins so.'));
+            ids.length === 0 && el('li', { class: 'aside', role: 'presentation' }, 'No vertex begins so, with the same capital letters.'));
         list.hidden = false;
         input.setAttribute('aria-expanded', 'true');
     };

@@ -48,9 +48,10 @@ export function duration(seconds: number): string {
     return seconds < 120 ? `${Number(seconds.toPrecision(2))} s` : `${Math.round(seconds / 60)} min`;
 }
 
-/** A time as the server writes it, without what is zero: `2026-11-30T15:42:00Z` as `2026-11-30 15:42`. */
-export function shortTime(text: string): string {
-    return text.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d(\.\d+)?)?Z$/, (_, day: string, minutes: string, seconds = ':00') =>
+/** A time as the server writes it, without what is zero: `2026-11-30T15:42:00Z` as `2026-11-30 15:42`. Fractions of a second only if they are `fine`. */
+export function shortTime(text: string, fine = true): string {
+    const whole = fine ? text : text.replace(/(:\d\d)\.\d+Z$/, '$1Z');
+    return whole.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d(\.\d+)?)?Z$/, (_, day: string, minutes: string, seconds = ':00') =>
         [day, minutes === '00:00' && seconds === ':00' ? '' : ` ${minutes}${seconds === ':00' ? '' : seconds}`].join(''));
 }
 

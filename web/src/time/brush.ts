@@ -126,7 +126,9 @@ export class Brush {
         this.handles.from.style.left = percent(from);
         this.handles.to.style.left = percent(to);
         const counts = this.exact ? this.exact.counts : this.counts.slice(from, to);
-        const ends = this.exact ? this.exact.window.split('..').map(shortTime).join(' to ') : `${shortTime(this.limits[from])} to ${shortTime(this.limits[to])}`;
+        // Steps of seconds or more begin within a second, which nobody wants to read.
+        const fine = begin(this.limits[steps]) - begin(this.limits[0]) < STEPS * 1000;
+        const ends = this.exact ? this.exact.window.split('..').map((one) => shortTime(one)).join(' to ') : `${shortTime(this.limits[from], fine)} to ${shortTime(this.limits[to], fine)}`;
         const words = counts ? `${ends}: ${several(counts.reduce((sum, one) => sum + one, 0), 'edge')}` : ends;
         put(this.told, words);
         for (const [element, place] of [[this.region, from], [this.handles.from, from], [this.handles.to, to]] as const) {

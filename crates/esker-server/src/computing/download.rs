@@ -31,10 +31,15 @@ pub(crate) struct Made {
     media_type: &'static str,
 }
 
-/// Writes the answer to a temporary file. The client gets it under the name of the run.
-pub(crate) fn made(finished: &Finished, format: &str, id: &str, run: &Run) -> Outcome<Made> {
+/// Writes the answer to a temporary file. The client gets it under the names of the database, the algorithm
+/// and the run.
+pub(crate) fn made(finished: &Finished, format: &str, database: &str, id: &str, run: &Run) -> Outcome<Made> {
     let directory = TemporaryDirectory::new()?;
-    let name = format!("run-{id}.{format}");
+    // A header takes no other letters.
+    let plain =
+        |letter: char| if letter.is_ascii_alphanumeric() || "-_.".contains(letter) { letter } else { '_' };
+    let database: String = database.strip_suffix(".esker").unwrap_or(database).chars().map(plain).collect();
+    let name = format!("{database}-{}-{id}.{format}", finished.algorithm);
     let options = ExportOptions { cancel: run.cancel().clone(), ..ExportOptions::default() };
     let path = directory.path().join(&name);
     write(&path, finished.version.ids(), &finished.answer, &options)?;

@@ -80,6 +80,8 @@ pub(crate) struct Job {
 
 /// The answer of a run, and its memory.
 pub(crate) struct Finished {
+    /// The name of the algorithm.
+    pub(crate) algorithm: &'static str,
     pub(crate) answer: Answer,
     pub(crate) version: Version,
     _memory: Reservation,
@@ -245,7 +247,7 @@ impl Runs {
             "python": python,
         });
         let memory = self.reserved(served, bytes_of(&answer))?;
-        *job.finished.lock() = Some(Arc::new(Finished { answer, version, _memory: memory }));
+        *job.finished.lock() = Some(Arc::new(Finished { algorithm: name, answer, version, _memory: memory }));
         Ok(done)
     }
 

@@ -173,12 +173,14 @@ fn a_run_has_the_answer_of_the_library() {
     }
     let one = served.get(&format!("/runs/{run}/rows?vertex=hub&vertex=nobody")).answer();
     assert_eq!((&one["found"], &one["rows"][0]["id"]), (&json!(1), &json!("hub")));
+    assert_eq!(one["unknown"], json!(["nobody"]));
     let bins = served.get(&format!("/runs/{run}/histogram?bins=5")).answer();
     let counts = bins["bins"].as_array().expect("a list").iter().filter_map(|bin| bin["count"].as_u64());
     assert_eq!(counts.sum::<u64>(), done["rows"].as_u64().expect("a number"));
     let csv = served.get(&format!("/runs/{run}/download?format=csv"));
     assert_eq!(csv.text().lines().count() as u64, 1 + done["rows"].as_u64().expect("a number"));
-    assert!(csv.head.contains("attachment"), "{}", csv.head);
+    let name = format!("-pagerank-{run}.csv\"");
+    assert!(csv.head.contains("attachment") && csv.head.contains(&name), "{}", csv.head);
     let parquet = served.get(&format!("/runs/{run}/download?format=parquet")).body;
     assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
     let (run, _, done) = served.run(r#"{"algorithm":"wcc"}"#);
